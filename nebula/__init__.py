@@ -1,0 +1,1 @@
+"""记忆星图: a long-term memory for people and AI agents, in plain files on one's own disk."""

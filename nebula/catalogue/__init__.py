@@ -1,0 +1,1 @@
+"""The sentences, one module a language."""

@@ -1,0 +1,1 @@
+"""Doors for people: parse, call one operation, show its value."""

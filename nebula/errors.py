@@ -1,0 +1,196 @@
+"""The one tree of failures, drawn here:
+
+    NebulaError                        exit
+      WrongUsage                        2     a flag, a value, a REF or an id that can't be meant
+        EmptyText · BadValue · UnknownRef · UnknownSetting
+      CannotUse                         3     data, settings or disk that can't be used as they are
+        LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable
+      NotSetUp                          4     something has to be installed or set first
+        NumpyMissing · ModelMissing · ModelUnusable
+      LockedTooLong                    75
+
+An error is built from facts; its sentence (what, where) and its hint (what to do next) come from the catalogue in
+`messages.py`, in the language in use. Damage inside a ledger is no error but a value (`mindlib.ledger.Damage`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nebula import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+class NebulaError(Exception):
+    """A failed operation: `code` names it in JSON, `exit_code` is the process's, `facts` fill its sentence."""
+
+    code = "error"
+    exit_code = 3
+
+    def __init__(self, **facts: object) -> None:
+        super().__init__(facts)
+        self.facts = facts
+
+    @property
+    def message(self) -> str:
+        """What happened and where, one line."""
+        return messages.say(f"error.{self.code}", **self.facts)
+
+    @property
+    def hint(self) -> str:
+        """What to do next, one line."""
+        return messages.say(f"hint.{self.code}", **self.facts)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class WrongUsage(NebulaError):
+    """Something asked for that can't be meant: nothing was done."""
+
+    code = "wrong_usage"
+    exit_code = 2
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what=what)
+
+
+class EmptyText(WrongUsage):
+    """A memory without text."""
+
+    code = "empty_text"
+
+    def __init__(self) -> None:
+        super().__init__("text")
+
+
+class BadValue(WrongUsage):
+    """A field or option whose value has the wrong type or range."""
+
+    code = "bad_value"
+
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        NebulaError.__init__(self, name=name, value=short(value), expected=expected)
+
+
+class UnknownRef(WrongUsage):
+    """A REF that names no memory of this mind."""
+
+    code = "unknown_ref"
+
+    def __init__(self, ref: str) -> None:
+        NebulaError.__init__(self, ref=short(ref))
+
+
+class UnknownSetting(WrongUsage):
+    """A key that the settings do not have."""
+
+    code = "unknown_setting"
+
+    def __init__(self, key: str, nearest: Sequence[str]) -> None:
+        NebulaError.__init__(self, key=short(key), nearest=", ".join(nearest) or "-")
+
+
+class CannotUse(NebulaError):
+    """Data, settings or a disk that can't be used as they are."""
+
+    code = "cannot_use"
+    exit_code = 3
+
+
+class LedgerUnusable(CannotUse):
+    """A ledger's name holds something that can't be read as a file."""
+
+    code = "ledger_unusable"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path=path, reason=reason)
+
+
+class FileUnusable(CannotUse):
+    """A file or folder that was named can't be read."""
+
+    code = "file_unusable"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path=path, reason=reason)
+
+
+class SettingsUnusable(CannotUse):
+    """`mind-config.json` does not hold what a key must hold."""
+
+    code = "settings_unusable"
+
+    def __init__(self, path: Path | None, key: str, reason: str) -> None:
+        super().__init__(path=path or "mind-config.json", key=key, reason=reason)
+
+
+class WriteFailed(CannotUse):
+    """The disk refused a write; what was there before is unchanged."""
+
+    code = "write_failed"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path=path, reason=reason)
+
+
+class AssetDamaged(CannotUse):
+    """A file that ships with the program is not as it was shipped."""
+
+    code = "asset_damaged"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path=path, reason=reason)
+
+
+class NotSetUp(NebulaError):
+    """Something has to be installed or set first."""
+
+    code = "not_set_up"
+    exit_code = 4
+
+
+class NumpyMissing(NotSetUp):
+    """The dense route was asked for by name and numpy can't be imported."""
+
+    code = "numpy_missing"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+class ModelMissing(NotSetUp):
+    """No encoder lies where it should."""
+
+    code = "model_missing"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder=folder)
+
+
+class ModelUnusable(NotSetUp):
+    """An encoder's folder that can't be loaded as a BERT-family model."""
+
+    code = "model_unusable"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path=path, reason=reason)
+
+
+class LockedTooLong(NebulaError):
+    """Another process held a lock for longer than we wait."""
+
+    code = "locked"
+    exit_code = 75
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__(path=path, seconds=f"{seconds:g}")
+
+
+def short(value: object, limit: int = 60) -> str:
+    """A value as it may stand in a sentence: one line, printable, at most `limit` characters."""
+    text = "".join(c if c.isprintable() else "·" for c in str(value))
+    return text if len(text) <= limit else text[: limit - 1] + "…"

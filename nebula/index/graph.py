@@ -1,0 +1,182 @@
+"""The graph as it stands at one moment: all six kinds of edge among the memories that hold, with weights (spec 4).
+
+Stored edges (meaning, shared keywords, content reference) come from the index; the other three follow from the rows'
+source, time and category and are drawn when needed. Nodes are rows 0…n-1, then the core, category hubs and date stars.
+The recall route walks these edges and the star map draws them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nebula import clock
+from nebula.index.kinds import (
+    CATEGORY,
+    COMMON_FROM,
+    CONTENT,
+    DATE,
+    DATE_STARS,
+    HUB_TO_CORE,
+    KEYWORDS,
+    MEANING,
+    NEAR_SECONDS,
+    SHARED,
+    SOURCE,
+    WEIGHTS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from nebula.index.postings import Postings
+    from nebula.index.table import Table
+
+    Array = NDArray[Any]
+
+@dataclass(frozen=True)
+class Graph:
+    """Undirected edges a - b with weight and kind, shape [m] each; `nodes` counts rows, core, hubs and stars."""
+
+    a: Array
+    b: Array
+    weight: Array
+    kind: Array
+    rows: int
+    nodes: int
+
+    def degree(self) -> Array:
+        """The sum of each node's edge weights, float64 [nodes]."""
+        return np.bincount(self.a, self.weight, self.nodes) + np.bincount(self.b, self.weight, self.nodes)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The edges an index keeps: pairs with their kind, and each row's nearest with cosines ([n, 3])."""
+
+    a: Array
+    b: Array
+    kind: Array
+    near: Array
+    cosine: Array
+
+
+def assemble(table: Table, stored: Stored, keywords: Postings, alive: Array, now: int, min_cosine: float) -> Graph:
+    """All six kinds of edge among the rows that are alive (bool [n]) at `now` (seconds)."""
+    n = table.n
+    parts = [
+        _of_words(stored, keywords, alive),
+        _of_source(table, alive),
+        _of_meaning(stored, alive, min_cosine),
+    ]
+    hubs, next_node = _of_category(table, alive, n)
+    stars, nodes = _of_date(table, alive, clock.day(now), next_node)
+    columns = zip(*parts, hubs, stars, strict=True)
+    a, b, weight, kind = (np.concatenate(column) for column in columns)
+    return Graph(a, b, weight, kind, n, nodes)
+
+
+_Edges = tuple["Array", "Array", "Array", "Array"]
+
+
+def _edges(a: Array, b: Array, kind: int, weight: float | None = None) -> _Edges:
+    each = WEIGHTS[kind] if weight is None else weight
+    return a.astype(np.int64), b.astype(np.int64), np.full(len(a), each), np.full(len(a), kind, np.uint8)
+
+
+def _of_words(stored: Stored, keywords: Postings, alive: Array) -> _Edges:
+    keep = alive[stored.a] & alive[stored.b]
+    common = common_keywords(keywords, len(alive))
+    a, b, kind = stored.a[keep], stored.b[keep], stored.kind[keep]
+    if common:
+        keep = (kind != KEYWORDS) | (_shared_besides(a, b, keywords, common, len(alive)) >= SHARED)
+        a, b, kind = a[keep], b[keep], kind[keep]
+    weight = np.array([WEIGHTS[CONTENT], WEIGHTS[KEYWORDS]])[kind]
+    return a.astype(np.int64), b.astype(np.int64), weight, kind.astype(np.uint8)
+
+
+def common_keywords(keywords: Postings, n: int) -> list[int]:
+    """Keywords that more than half of n memories share, as hashes; they join nothing. At most 16 words can be so."""
+    if n < COMMON_FROM:
+        return []
+    suspects = set()
+    for segment in keywords.segments:
+        lengths = np.diff(segment["kw_starts"])
+        rows = int(segment["kw_rows"].max(initial=-1)) + 1
+        suspects.update(segment["kw_terms"][lengths * 2 > rows].tolist())
+    return [term for term in suspects if len(keywords.run(term)[0]) * 2 > n]
+
+
+def _shared_besides(a: Array, b: Array, keywords: Postings, common: Sequence[int], n: int) -> Array:
+    """How many keywords two rows share that are not common, counted over all runs; [m]."""
+    position = _keyword_rows(keywords, n, common)
+    mine, theirs = position[a], position[b]
+    equal = (mine[:, :, None] == theirs[:, None, :]) & (mine[:, :, None] != 0)
+    return equal.sum(axis=(1, 2))
+
+
+def _keyword_rows(keywords: Postings, n: int, without: Sequence[int]) -> Array:
+    """Every row's keywords, uint64 [n, 8], 0 where there is none; those of `without` are left out."""
+    rows, terms = [], []
+    for segment, base in zip(keywords.segments, keywords.bases, strict=True):
+        rows.append(segment["kw_rows"].astype(np.int64) + base)
+        terms.append(np.repeat(segment["kw_terms"], np.diff(segment["kw_starts"])))
+    row = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+    term = np.concatenate(terms) if terms else np.zeros(0, np.uint64)
+    keep = ~np.isin(term, np.array(without, np.uint64))
+    row, term = row[keep], term[keep]
+    order = np.argsort(row, kind="stable")
+    row, term = row[order], term[order]
+    width = np.arange(len(row)) - np.searchsorted(row, row)
+    table = np.zeros((n, max(8, int(width.max(initial=0)) + 1)), np.uint64)
+    table[row, width] = term
+    return table
+
+
+def _of_source(table: Table, alive: Array) -> _Edges:
+    """Neighbours in time of one `via`, at most 20 minutes apart."""
+    rows = np.flatnonzero(alive)
+    via, at = table.column("via")[rows], table.column("at")[rows]
+    order = np.lexsort((table.order()[rows], at, via))
+    rows, via, at = rows[order], via[order], at[order]
+    near = (via[1:] == via[:-1]) & (at[1:] - at[:-1] <= NEAR_SECONDS)
+    return _edges(rows[:-1][near], rows[1:][near], SOURCE)
+
+
+def _of_meaning(stored: Stored, alive: Array, min_cosine: float) -> _Edges:
+    """Pairs of which one has the other among its three nearest, cosine at least `min_cosine`."""
+    near, cosine = stored.near, stored.cosine
+    row, place = np.nonzero((near >= 0) & (cosine >= min_cosine - 1e-6))
+    other = near[row, place].astype(np.int64)
+    keep = alive[row] & alive[other]
+    low, high = np.minimum(row, other)[keep], np.maximum(row, other)[keep]
+    pair = np.unique((low << 32) | high)
+    return _edges(pair >> 32, pair & 0xFFFFFFFF, MEANING)
+
+
+def _of_category(table: Table, alive: Array, core: int) -> tuple[_Edges, int]:
+    """Hub - memory and hub - core; hubs are numbered from core + 1 on. -> (edges, next free node)."""
+    rows = np.flatnonzero(alive & (table.column("tag") != 0))
+    tags, hub = np.unique(table.column("tag")[rows], return_inverse=True)
+    hubs = core + 1 + np.arange(len(tags))
+    to_memory = _edges(core + 1 + hub, rows, CATEGORY)
+    to_core = _edges(hubs, np.full(len(hubs), core), CATEGORY, HUB_TO_CORE)
+    joined = tuple(np.concatenate(pair) for pair in zip(to_memory, to_core, strict=True))
+    return (joined[0], joined[1], joined[2], joined[3]), core + 1 + len(tags)
+
+
+def _of_date(table: Table, alive: Array, today: int, first: int) -> tuple[_Edges, int]:
+    """A star for each of the last 45 days, joined to that day's memories. -> (edges, number of nodes)."""
+    days = clock_days(table)
+    rows = np.flatnonzero(alive & (days > today - DATE_STARS) & (days <= today))
+    star = first + (today - days[rows])
+    return _edges(star, rows, DATE), first + DATE_STARS
+
+
+def clock_days(table: Table) -> Array:
+    """The day each row was written on, as in `clock.day`."""
+    return table.column("at") // clock.DAY_SECONDS

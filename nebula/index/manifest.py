@@ -1,0 +1,73 @@
+"""What an index on disk consists of, and what it has consumed: one small JSON file, replaced in one step."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
+FORMAT = 1
+NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A ledger as it was when last read: its stat, how far it was consumed, and the hash of the 4 KB before that."""
+
+    size: int
+    mtime: int  # ns
+    inode: int
+    consumed: int  # bytes
+    tail: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """File names of the parts in row order, and what they stand for. `rows` and `vectors` map file name to count."""
+
+    generation: str = ""
+    rows: dict[str, int] = field(default_factory=dict)
+    vectors: dict[str, int] = field(default_factory=dict)
+    model: str = ""  # the encoder whose vectors these are
+    state: str = ""
+    changes: int = 0  # bytes of changes.jsonl folded into the state
+    changes_tail: str = ""
+    sources: dict[str, Source] = field(default_factory=dict)
+    next_id: dict[str, int] = field(default_factory=dict)
+    serial: int = 0  # counts replacements, for file names that are never used twice
+    format: int = FORMAT
+
+
+def load(folder: Path) -> Manifest | None:
+    """The manifest of an index folder; None where there is none or it can't be understood."""
+    import orjson
+
+    try:
+        raw: dict[str, Any] = orjson.loads((folder / NAME).read_bytes())
+        if raw["format"] != FORMAT:
+            return None
+        sources = {name: Source(**source) for name, source in raw["sources"].items()}
+        return Manifest(**{**raw, "sources": sources})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def save(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest; not synced, since a lost index costs time alone. Raises WriteFailed."""
+    import orjson
+
+    files.replace(folder / NAME, orjson.dumps(asdict(manifest)), durable=False)
+
+
+def stat_source(path: Path) -> tuple[int, int, int]:
+    """(size, mtime in ns, inode) of a file, zeros where it is absent."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_size, found.st_mtime_ns, found.st_ino

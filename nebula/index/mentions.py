@@ -1,0 +1,174 @@
+"""Which memories share words or speak of one another: the stored edges of the graph, found as memories arrive (spec 4).
+
+- shared keywords: the keyword sets of two memories share at least 2.
+- content reference: at least 2 keywords of B, of 3 characters or more, stand in A's text (Han: anywhere in a run; other
+  scripts: as a whole word, since "cat" does not speak of a category).
+
+A keyword joins a memory to the REACH latest that bear it and no further back, so that building stays linear; in a mind
+where fewer bear a word that is all of them. What half the mind shares is judged when walking, not here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nebula.index import postings
+from nebula.index.hashing import h64
+from nebula.index.kinds import CONTENT, KEYWORDS, LONG, REACH, SHARED, is_long, mentioned, stands_in
+from nebula.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from nebula.index.postings import Postings
+
+    Array = NDArray[Any]
+
+def segment(keyword_lists: Sequence[Sequence[str]]) -> dict[str, Array]:
+    """Keywords of each row -> the runs of all (`kw_…`), of the long ones (`long_…`), and the long ones' heads."""
+    every = [(h64(k), row) for row, ks in enumerate(keyword_lists) for k in ks]
+    long = [(h64(k), row) for row, ks in enumerate(keyword_lists) for k in ks if is_long(k)]
+    heads = {h64(k[:LONG]) for ks in keyword_lists for k in ks if is_long(k)}
+    return {
+        **_runs(every, "kw"),
+        **_runs(long, "long"),
+        "heads": np.array(sorted(heads), np.uint64),
+    }
+
+
+def _runs(pairs: Sequence[tuple[int, int]], prefix: str) -> dict[str, Array]:
+    term = np.array([pair[0] for pair in pairs], np.uint64)
+    row = np.array([pair[1] for pair in pairs], np.int32)
+    return postings.runs(term, row, np.ones(len(pairs), np.int64), prefix)
+
+
+def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int]) -> dict[str, Array]:
+    """Segments that follow one another -> the arrays of one."""
+    return {
+        **postings.merge(parts, sizes, "kw"),
+        **postings.merge(parts, sizes, "long"),
+        "heads": np.unique(np.concatenate([part["heads"] for part in parts])),
+        **{name: np.concatenate([part[name] for part in parts]) for name in ("edge_a", "edge_b", "edge_kind")},
+    }
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Rows that come in, `first` being the number of the first: their folded texts' source and keywords."""
+
+    first: int
+    texts: Sequence[str]
+    keywords: Sequence[Sequence[str]]
+
+
+def edges(arrivals: Arrivals, index: EdgeSource) -> dict[str, Array]:
+    """All edges of both kinds that the arrivals bring -> `edge_a` < `edge_b` (rows, int32), `edge_kind`."""
+    shared = _shared(arrivals, index.keywords)
+    content = np.array(sorted(_content(arrivals, index)), np.int64).reshape(-1, 2)
+    pairs = np.concatenate([content, shared])
+    kinds = np.repeat(np.array([CONTENT, KEYWORDS], np.uint8), [len(content), len(shared)])
+    return {
+        "edge_a": pairs.min(axis=1).astype(np.int32),
+        "edge_b": pairs.max(axis=1).astype(np.int32),
+        "edge_kind": kinds,
+    }
+
+
+@dataclass(frozen=True)
+class EdgeSource:
+    """What finding edges looks into: runs over all rows, the arrivals' own included, and the texts of older rows."""
+
+    keywords: Postings
+    long: Postings
+    lexical: Postings
+    heads: Sequence[Array]
+    text_of: Callable[[int], str]
+    has_grams: bool
+
+
+def _shared(arrivals: Arrivals, keywords: Postings) -> Array:
+    """Pairs of rows, [p, 2], that share at least two keywords, the later one an arrival."""
+    groups, rows = [], []
+    for term in {h64(k) for ks in arrivals.keywords for k in ks}:
+        run, _ = keywords.run(term)
+        fresh = int(np.searchsorted(run, arrivals.first))
+        run = run[max(0, fresh - REACH) :]
+        groups.append(np.full(len(run), len(groups), np.int64))
+        rows.append(run)
+    if not rows:
+        return np.zeros((0, 2), np.int64)
+    group, row = np.concatenate(groups), np.concatenate(rows)
+    packed = []
+    for lag in range(1, min(REACH, max(map(len, rows)) - 1) + 1):
+        same = (group[lag:] == group[:-lag]) & (row[lag:] >= arrivals.first)
+        packed.append(((row[lag:] << 32) | row[:-lag])[same])
+    pair, count = np.unique(np.concatenate(packed) if packed else np.zeros(0, np.int64), return_counts=True)
+    pair = pair[count >= SHARED]
+    return np.stack([pair >> 32, pair & 0xFFFFFFFF], axis=1)
+
+
+def _content(arrivals: Arrivals, index: EdgeSource) -> set[tuple[int, int]]:
+    """Pairs in which an arrival speaks of an other, or an older one of an arrival."""
+    pairs: set[tuple[int, int]] = set()
+    for at, (text, keywords) in enumerate(zip(arrivals.texts, arrivals.keywords, strict=True)):
+        row = arrivals.first + at
+        for other in _spoken_of(text, index):
+            if other != row:
+                pairs.add((min(row, other), max(row, other)))
+        for other in _speaking_of([k for k in keywords if is_long(k)], arrivals.first, index):
+            pairs.add((other, row))
+    return pairs
+
+
+def _spoken_of(text: str, index: EdgeSource) -> Iterator[int]:
+    """Rows of which at least two long keywords stand in the text."""
+    heads = _Heads(index.heads)
+    count: Counter[int] = Counter()
+    for keyword in set(mentioned(text, heads)):
+        run, _ = index.long.run(h64(keyword))
+        count.update(run[-REACH:].tolist())
+    return (row for row, shared in count.items() if shared >= SHARED)
+
+
+def _speaking_of(keywords: Sequence[str], before: int, index: EdgeSource) -> Iterator[int]:
+    """Older rows in whose text at least two of the keywords stand."""
+    if len(keywords) < SHARED or before == 0:
+        return
+    candidates = {keyword: _holding(keyword, before, index) for keyword in keywords}
+    count = Counter(row for rows in candidates.values() for row in rows)
+    for row in (row for row, shared in count.items() if shared >= SHARED):
+        text = index.text_of(row)
+        if sum(stands_in(k, text) for k, rows in candidates.items() if row in rows) >= SHARED:
+            yield row
+
+
+def _holding(keyword: str, before: int, index: EdgeSource) -> list[int]:
+    """The latest older rows that may hold a keyword: all of its bigrams, or itself as a word."""
+    terms = [g for g in words.grams(keyword) if len(g) == 2] if index.has_grams else []
+    rows: Array | None = None
+    for term in terms or [keyword]:
+        run, _ = index.lexical.run(h64(term))
+        run = run[: np.searchsorted(run, before)]
+        rows = run if rows is None else np.intersect1d(rows, run, assume_unique=True)
+    return [] if rows is None else rows[-REACH:].tolist()
+
+
+class _Heads:
+    """Membership in the heads of all segments, by hash."""
+
+    def __init__(self, segments: Sequence[Array]) -> None:
+        self.segments = segments
+
+    def __contains__(self, head: object) -> bool:
+        key = np.uint64(h64(str(head)))
+        for heads in self.segments:
+            at = int(np.searchsorted(heads, key))
+            if at < len(heads) and heads[at] == key:
+                return True
+        return False

@@ -1,0 +1,167 @@
+"""The parts of an index on disk: immutable array files named by the manifest; loading, merging and saving them."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nebula.errors import WriteFailed
+from nebula.index import manifest as manifests
+from nebula.index import segments, state, vectors
+from nebula.index.manifest import Manifest
+from nebula.index.table import Table
+from nebula.index.vectors import Vectors
+from nebula.mindlib import tensors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Columns = Mapping[str, Array]
+    Named = list[tuple[str, Columns]]
+
+MERGE_ROWS = 16_384  # larger parts are merged only when time is taken for it
+RETRIES = 5  # a writer may replace files between our reading the manifest and mapping them
+LOCK = "lock"
+
+
+@dataclass
+class Parts:
+    """An index under work: arrays beside the file each came from ("" while it is only in memory)."""
+
+    manifest: Manifest
+    rows: Named = field(default_factory=list)
+    vectors: Named = field(default_factory=list)
+    state: Columns = field(default_factory=dict)
+    strings: state.Strings = field(default_factory=dict)
+    changed: bool = False
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return sum(len(arrays["id"]) for _, arrays in self.rows)
+
+    def table(self) -> Table:
+        """The rows' columns with the folded state over them."""
+        return Table([arrays for _, arrays in self.rows], self.state)
+
+    def dense(self) -> Vectors:
+        """The vectors of all parts."""
+        return Vectors([arrays for _, arrays in self.vectors], self.n)
+
+    def start_over(self) -> None:
+        """Number the rows anew; vectors are kept by the hashes of their texts, ids by the highest ever seen."""
+        old = self.manifest
+        self.manifest = Manifest(fresh_generation(), model=old.model, next_id=old.next_id, serial=old.serial)
+        self.rows, self.state, self.strings = [], {}, {}
+        self.vectors = [("", vectors.detached(arrays)) for _, arrays in self.vectors]
+
+    def merge(self, limit: int | None = MERGE_ROWS) -> None:
+        """Merge from the end while parts are alike in size and not above `limit`; without a limit into one."""
+        self.rows = _merged(self.rows, "id", segments.merge, limit)
+        self.vectors = _merged(self.vectors, "vec", vectors.merge, limit)
+        self.changed |= any(not name for name, _ in [*self.rows, *self.vectors])
+
+
+def fresh_generation() -> str:
+    """A name for a numbering of rows."""
+    return secrets.token_hex(4)
+
+
+def load(folder: Path) -> Parts:
+    """What lies in an index folder, mapped; empty where there is nothing or nothing that can be understood."""
+    for _ in range(RETRIES):
+        found = manifests.load(folder)
+        if found is None:
+            break
+        try:
+            return _map(folder, found)
+        except (OSError, ValueError, KeyError):
+            continue
+    return Parts(Manifest(fresh_generation()))
+
+
+def _map(folder: Path, found: Manifest) -> Parts:
+    parts = Parts(found)
+    parts.rows = [(name, _checked(tensors.read(folder / name)[0], "id", count)) for name, count in found.rows.items()]
+    parts.vectors = [(name, _checked(tensors.read(folder / name)[0], "vec", n)) for name, n in found.vectors.items()]
+    if found.state:
+        parts.state, meta = tensors.read(folder / found.state)
+        parts.strings = {int(row): fields for row, fields in _strings(meta).items()}
+    return parts
+
+
+def _checked(arrays: Columns, name: str, count: int) -> Columns:
+    if len(arrays[name]) != count:
+        raise ValueError(name)
+    return arrays
+
+
+def _strings(meta: Mapping[str, str]) -> dict[str, Any]:
+    import orjson
+
+    obj = orjson.loads(meta.get("strings", "{}"))
+    return obj if isinstance(obj, dict) else {}
+
+
+def save(folder: Path, parts: Parts) -> None:
+    """Write what is only in memory, then the manifest, then drop files that it no longer names. Raises WriteFailed."""
+    import orjson
+
+    serial = parts.manifest.serial + 1
+    parts.rows = [_saved(folder, name, f"rows-{serial}-{at}", a) for at, (name, a) in enumerate(parts.rows)]
+    parts.vectors = [_saved(folder, name, f"vec-{serial}-{at}", a) for at, (name, a) in enumerate(parts.vectors)]
+    state_name = parts.manifest.state
+    if parts.state and not state_name:
+        state_name = f"state-{serial}"
+        strings = orjson.dumps(parts.strings, option=orjson.OPT_NON_STR_KEYS).decode()
+        _write(folder / state_name, parts.state, {"strings": strings})
+    parts.manifest = replace(
+        parts.manifest,
+        rows={name: len(arrays["id"]) for name, arrays in parts.rows},
+        vectors={name: len(arrays["vec"]) for name, arrays in parts.vectors},
+        state=state_name,
+        serial=serial,
+    )
+    manifests.save(folder, parts.manifest)
+    parts.changed = False
+    _sweep(folder, parts.manifest)
+
+
+def _saved(folder: Path, name: str, fresh: str, arrays: Columns) -> tuple[str, Columns]:
+    if name:
+        return name, arrays
+    _write(folder / fresh, arrays, {})
+    return fresh, tensors.read(folder / fresh)[0]  # from now on mapped: what was built may leave memory
+
+
+def _write(path: Path, arrays: Columns, meta: dict[str, str]) -> None:
+    try:
+        tensors.write(path, {name: np.asarray(array) for name, array in arrays.items()}, meta)
+    except OSError as error:
+        raise WriteFailed(path, error.strerror or str(error)) from error
+
+
+def _sweep(folder: Path, kept: Manifest) -> None:
+    names = {*kept.rows, *kept.vectors, kept.state, manifests.NAME, LOCK}
+    for path in folder.iterdir():
+        if path.name not in names:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _merged(parts: Named, counted: str, merge: Callable[[list[Columns]], Columns], limit: int | None) -> Named:
+    parts = list(parts)
+    while len(parts) > 1:
+        before, last = (len(arrays[counted]) for _, arrays in parts[-2:])
+        if limit is not None and (before > 2 * last or before + last > limit):
+            break
+        parts[-2:] = [("", merge([arrays for _, arrays in parts[-2:]]))]
+    return parts

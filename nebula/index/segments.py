@@ -1,0 +1,101 @@
+"""From ledger lines to the arrays of one row segment, and segments merged into one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nebula.index import mentions, postings
+from nebula.index.mentions import Arrivals, EdgeSource
+from nebula.index.postings import Postings
+from nebula.index.table import DTYPES, columns
+from nebula.mindlib.record import derived_uid, from_object
+from nebula.text import words
+from nebula.text.keywords import keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from nebula.index.table import Table
+    from nebula.mindlib.ledger import Line
+    from nebula.mindlib.record import Memory
+    from nebula.text.words import Mode
+
+    Array = NDArray[Any]
+    Columns = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A memory that comes into the index, and where its line lies."""
+
+    memory: Memory
+    offset: int
+    length: int
+
+
+def name_lines(kind: str, lines: Iterable[Line], table: Table) -> list[Arrival]:
+    """Lines of one ledger, in file order, behind those already in the table -> memories with uid and `repeated`."""
+    lines = list(lines)
+    known = table.rows_of([(kind, line.obj["id"]) for line in lines]) if table.n else [-1] * len(lines)
+    taken: set[int] = set()
+    seen: Counter[tuple[str, str]] = Counter()
+    arrivals = []
+    for line, row in zip(lines, known, strict=True):
+        number = line.obj["id"]
+        uid = "" if line.obj.get("uid") else _free_uid(kind, line.obj, seen, table)
+        memory = from_object(kind, line.obj, repeated=row >= 0 or number in taken, uid=uid)
+        taken.add(number)
+        arrivals.append(Arrival(memory, line.offset, line.length))
+    return arrivals
+
+
+def _free_uid(kind: str, obj: Mapping[str, Any], seen: Counter[tuple[str, str]], table: Table) -> str:
+    key = (str(obj.get("at", "")), obj["text"])
+    while True:
+        uid = derived_uid(kind, *key, seen[key])
+        seen[key] += 1
+        if not table.n or table.row_of_uid(uid) < 0:
+            return uid
+
+
+def build(
+    arrivals: Sequence[Arrival], mode: Mode, older: Sequence[Columns], text_of: Callable[[int], str]
+) -> dict[str, Array]:
+    """Memories in row order -> the arrays of one segment that follows the `older` ones.
+
+    `text_of(row)` gives the text of an older row; it is asked for few (see mentions).
+    """
+    texts = [arrival.memory.text for arrival in arrivals]
+    token_lists = [words.tokens(text, mode) for text in texts]
+    keyword_lists = [keywords(text) for text in texts]
+    segment = columns(
+        [arrival.memory for arrival in arrivals],
+        [(arrival.offset, arrival.length) for arrival in arrivals],
+        [len(tokens) for tokens in token_lists],
+    )
+    segment |= postings.build(token_lists) | mentions.segment(keyword_lists)
+    every = [*older, segment]
+    first = sum(len(part["id"]) for part in older)
+    source = EdgeSource(
+        runs_of(every, "kw"), runs_of(every, "long"), runs_of(every, "post"), [s["heads"] for s in every], text_of, mode == "full"
+    )
+    return segment | mentions.edges(Arrivals(first, texts, keyword_lists), source)
+
+
+def runs_of(segments: Sequence[Columns], prefix: str) -> Postings:
+    """The runs of one kind (`post`, `kw`, `long`) over all segments."""
+    sizes = [len(segment["id"]) for segment in segments]
+    return Postings(segments, [int(base) for base in np.cumsum([0, *sizes])[:-1]], prefix)
+
+
+def merge(parts: Sequence[Columns]) -> dict[str, Array]:
+    """Segments that follow one another -> one."""
+    sizes = [len(part["id"]) for part in parts]
+    table = {name: np.concatenate([part[name] for part in parts]) for name in DTYPES}
+    return table | postings.merge(parts, sizes) | mentions.merge(parts, sizes)

@@ -1,0 +1,75 @@
+"""The folded state: what `changes.jsonl` made of the rows, as columns and a few strings, and the tail not yet in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nebula import clock
+from nebula.index.table import CHANGEABLE, moment
+from nebula.mindlib.changes import readable
+from nebula.mindlib.record import LEDGERS, is_uid, split_ref
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from nebula.index.table import Table
+    from nebula.mindlib.changes import Delta
+
+    Array = NDArray[Any]
+
+#: Changed fields that are kept as they are, since a column can't give their text back.
+STRINGS = ("tag", "w_why", "due", "done_at", "say", "topic", "emo", "sunken_at")
+Strings = dict[int, dict[str, Any]]
+
+
+def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> None:
+    """Apply folded changes to the table's columns and the changed strings, in place. Unknown refs are passed over."""
+    for ref, row in rows_of(table, list(deltas)).items():
+        delta = deltas[ref]
+        kind = LEDGERS[int(table.column("ledger")[row])].name
+        for name, value in delta.fields.items():
+            if not readable(kind, name, value):
+                continue
+            if name == "say":
+                table.set(row, "never", kind == "tacts" and value == "never")
+            if name in STRINGS and isinstance(value, str):
+                strings.setdefault(row, {})[name] = value
+            if name in CHANGEABLE:
+                table.set(row, name, value)
+        if delta.hits:
+            table.column("hits")[row] += delta.hits
+            last = table.column("last_hit")
+            last[row] = max(int(last[row]), moment(delta.last_hit, 0))
+
+
+def rows_of(table: Table, refs: list[str]) -> dict[str, int]:
+    """The rows that refs name; unknown ones are left out."""
+    split = [(ref, found) for ref in refs if (found := split_ref(ref))]
+    rows = dict(zip((ref for ref, _ in split), table.rows_of([found for _, found in split]), strict=True)) if split else {}
+    rows |= {ref: table.row_of_uid(ref) for ref in refs if ref not in rows and is_uid(ref)}
+    return {ref: row for ref, row in rows.items() if row >= 0}
+
+
+def arrays(table: Table) -> dict[str, Array]:
+    """The changeable columns of all rows, for the disk."""
+    return {name: np.ascontiguousarray(table.column(name)) for name in CHANGEABLE}
+
+
+def fields(table: Table, strings: Strings, row: int) -> dict[str, Any]:
+    """The changeable fields of one row as a record holds them, to be laid over its own line."""
+    valid_to, last_hit = int(table.column("valid_to")[row]), int(table.column("last_hit")[row])
+    return {
+        "w": float(table.column("w")[row]),
+        "imp": float(table.column("imp")[row]),
+        "e": float(table.column("e")[row]),
+        "depth": int(table.column("depth")[row]),
+        "pinned": bool(table.column("pinned")[row]),
+        "hits": int(table.column("hits")[row]),
+        "last_hit": clock.write(clock.from_seconds(last_hit)) if last_hit else "",
+        "valid_to": None if valid_to == clock.FOREVER else clock.write(clock.from_seconds(valid_to)),
+        **strings.get(row, {}),
+    }

@@ -1,0 +1,82 @@
+"""One consistent view of an index, as recall searches it: rows, runs, vectors, edges, and the memories behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nebula.index import nearest, segments, state
+from nebula.index.graph import Stored
+from nebula.mindlib import files
+from nebula.mindlib.record import LEDGERS, Memory, from_object, reason_unreadable
+from nebula.mindlib.store import Marks, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from nebula.index.postings import Postings
+    from nebula.index.table import Table
+    from nebula.index.vectors import Vectors
+
+    Array = NDArray[Any]
+    Columns = Mapping[str, Array]
+
+
+@dataclass
+class Index:
+    """What the routes search. `embedded` counts the texts embedded while opening, `model` names whose vectors they are."""
+
+    store: Store
+    table: Table
+    segments: Sequence[Columns]
+    vectors: Vectors
+    strings: state.Strings
+    model: str = ""
+    embedded: int = 0
+    marks: Marks = field(default_factory=Marks)
+
+    @property
+    def postings(self) -> Postings:
+        """The lexical runs."""
+        return segments.runs_of(self.segments, "post")
+
+    @property
+    def keywords(self) -> Postings:
+        """The keyword runs."""
+        return segments.runs_of(self.segments, "kw")
+
+    @property
+    def missing(self) -> int:
+        """How many rows have no vector."""
+        return self.table.n - int(self.vectors.present().sum())
+
+    def stored_edges(self) -> Stored:
+        """The edges that the index keeps."""
+        names = (("edge_a", np.int32), ("edge_b", np.int32), ("edge_kind", np.uint8))
+        a, b, kind = (np.concatenate([np.zeros(0, t), *(s[name] for s in self.segments)]) for name, t in names)
+        return Stored(a, b, kind, *nearest.lists(self.vectors.segments, self.table.n))
+
+    def memory(self, row: int) -> Memory | None:
+        """The memory of a row as it stands; None where its line is no longer in the ledger."""
+        memory = read_line(self.store, self.table, row)
+        return memory and replace(memory, **state.fields(self.table, self.strings, row))
+
+
+def read_line(store: Store, table: Table, row: int) -> Memory | None:
+    """A row's memory by its own line alone, read from where the line lies; None where it is no longer there."""
+    import orjson
+
+    column = table.column
+    kind = LEDGERS[int(column("ledger")[row])]
+    raw = files.read_span(store.path(kind.name), int(column("offset")[row]), int(column("length")[row]))
+    try:
+        obj = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return None
+    if reason_unreadable(obj):
+        return None
+    return from_object(kind.name, obj, repeated=bool(column("repeated")[row]), uid=f"{int(column('uid')[row]):016x}")

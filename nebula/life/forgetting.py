@@ -1,0 +1,47 @@
+"""Forgetting as a power law, and the five layers (spec 2 and 3). Nothing here deletes; A only ranks and layers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nebula.settings import ForgettingSettings
+
+#: Layer names by depth.
+LAYERS = ("核心", "热", "温", "深水", "阁楼")
+DAY_SECONDS = 86_400
+
+
+def half_life(settings: ForgettingSettings, ledger: str, imp: float) -> float:
+    """H = half_base · (1 + half_imp · imp), in days; half_base may be the ledger's own. imp 0.5 -> 60."""
+    base = settings.half_base_by_ledger.get(ledger, settings.half_base)
+    return base * (1.0 + settings.half_imp * imp)
+
+
+def retention(age: float, half: float) -> float:
+    """A = (1 + age / max(0.1, H/3)) ** -0.5, age in days, never below 0: 0 -> 1, H=60: 30 -> 0.632 (spec 2).
+
+    A record from the future has age 0: the bare formula divides by zero at age = -H/3 and is complex beyond.
+    """
+    return float((1.0 + max(0.0, age) / max(0.1, half / 3.0)) ** -0.5)
+
+
+def age_days(now: int, at: int) -> float:
+    """Days between two moments in seconds, never below 0."""
+    return max(0, now - at) / DAY_SECONDS
+
+
+def is_core(ledger: str, say: str, *, pinned: bool) -> bool:
+    """Fixed stars: pinned, and tacts that say never (spec 3)."""
+    return pinned or (ledger == "tacts" and say == "never")
+
+
+def layer(a: float, settings: ForgettingSettings, *, core: bool = False) -> int:
+    """Depth 0–4: core 0, hot A ≥ 0.55, warm ≥ 0.25, deep ≥ 0.18, else attic (spec 3)."""
+    if core:
+        return 0
+    if a >= settings.hot:
+        return 1
+    if a >= settings.warm:
+        return 2
+    return 3 if a >= settings.deep else 4

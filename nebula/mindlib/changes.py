@@ -1,0 +1,82 @@
+"""What happened to memories later: lines of `changes.jsonl` folded per ref, and laid over a memory (spec 10).
+
+A memory as of a moment is its own line and then its changes up to that moment. `set` is last-wins, `hit` adds up, and
+`undo` takes back every change of a run. Unknown kinds are kept in the file and ignored here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from nebula.mindlib.record import Memory, from_object, to_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass
+class Delta:
+    """All that the changes say of one ref: fields set, times recalled, and when last."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    hits: int = 0
+    last_hit: str = ""
+
+
+#: What a change may set; the rest of a record never changes.
+CHANGEABLE = frozenset(
+    {"w", "w_why", "imp", "depth", "pinned", "sunken_at", "valid_to", "tag", "due", "done_at", "emo", "e", "say", "topic"}
+)
+
+
+def set_line(at: str, ref: str, values: Mapping[str, Any], why: str, run: str = "") -> dict[str, Any]:
+    """The line of a change; `run` names the nightly run it belongs to."""
+    line = {"at": at, "ref": ref, "set": dict(values), "why": why}
+    return {**line, "run": run} if run else line
+
+
+def hit_line(at: str, refs: Iterable[str], session: str = "") -> dict[str, Any]:
+    """The line of one recall's use."""
+    line: dict[str, Any] = {"at": at, "hit": list(refs)}
+    return {**line, "session": session} if session else line
+
+
+def undone_runs(changes: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The runs that some line takes back."""
+    return {line["undo"] for line in changes if isinstance(line.get("undo"), str)}
+
+
+def fold(changes: Iterable[Mapping[str, Any]], until: str = "") -> dict[str, Delta]:
+    """Lines in file order -> {ref: Delta}; with `until` (a ledger time) only what was written up to then."""
+    lines = [line for line in changes if not until or str(line.get("at", "")) <= until]
+    undone = undone_runs(lines)
+    deltas: dict[str, Delta] = {}
+    for line in lines:
+        if line.get("run") in undone and "run" in line:
+            continue
+        ref, values, hits = line.get("ref"), line.get("set"), line.get("hit")
+        if isinstance(ref, str) and isinstance(values, dict):
+            delta = deltas.setdefault(ref, Delta())
+            delta.fields.update({name: value for name, value in values.items() if name in CHANGEABLE})
+        if isinstance(hits, list):
+            for hit in hits:
+                if isinstance(hit, str):
+                    delta = deltas.setdefault(hit, Delta())
+                    delta.hits += 1
+                    delta.last_hit = max(delta.last_hit, str(line.get("at", "")))
+    return deltas
+
+
+def apply(memory: Memory, delta: Delta | None) -> Memory:
+    """The memory with its changes laid over its own line; a value of the wrong type leaves the field as it was."""
+    if delta is None:
+        return memory
+    values = {name: value for name, value in delta.fields.items() if readable(memory.ledger, name, value)}
+    folded = from_object(memory.ledger, {**to_object(memory), **values}, repeated=memory.repeated)
+    return replace(folded, hits=memory.hits + delta.hits, last_hit=max(memory.last_hit, delta.last_hit))
+
+
+def readable(ledger: str, name: str, value: object) -> bool:
+    """Whether a field may hold a value; a change that says otherwise is passed over."""
+    return name not in from_object(ledger, {"id": 0, "text": "", name: value}).extra

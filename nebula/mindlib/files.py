@@ -1,0 +1,240 @@
+"""The only place that opens files to write: append under a lock, replace whole, lock a job (reliability 3).
+
+Append: lock the file's own descriptor, reopen it if the name meanwhile belongs to another file, start on an own line,
+write whole lines in one call, check the count, sync; a short or failed write is cut back under the lock.
+Replace: a temporary file in the same folder, synced, renamed over; a link stays a link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nebula.errors import LedgerUnusable, LockedTooLong, WriteFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LOCK_TIMEOUT = 10.0  # seconds; R12
+TAIL = 4096  # bytes of a file's end whose hash tells that what was consumed is still there
+#: Windows locks are mandatory: one byte far past the end keeps readers free, as SQLite does.
+_WINDOWS_LOCK_BYTE = 2**62
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        os.lseek(descriptor, _WINDOWS_LOCK_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _sync(descriptor: int) -> None:
+        os.fsync(descriptor)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _sync(descriptor: int) -> None:
+        getattr(os, "fdatasync", os.fsync)(descriptor)
+
+
+def _acquire(descriptor: int, path: Path, timeout: float) -> None:
+    deadline = time.monotonic() + timeout
+    pause = 0.0005
+    while True:
+        try:
+            _try_lock(descriptor)
+        except (BlockingIOError, PermissionError):
+            if time.monotonic() >= deadline:
+                raise LockedTooLong(path, timeout) from None
+            time.sleep(pause)
+            pause = min(pause * 2, 0.01)
+        else:
+            return
+
+
+@dataclass
+class Appender:
+    """A ledger held under its lock: what it holds now, and one append."""
+
+    path: Path
+    descriptor: int
+    size: int
+
+    def read(self, start: int = 0) -> bytes:
+        """The bytes from `start` to the end, as they are under the lock."""
+        return _read_at(self.descriptor, start, self.size - start)
+
+    def append(self, lines: bytes, *, durable: bool = True) -> int:
+        """Write whole lines, ending in a newline, on an own line; return the offset of the first.
+
+        Raises WriteFailed after the file was cut back to what it was.
+        """
+        guard = b"" if self.size == 0 or _read_at(self.descriptor, self.size - 1, 1) == b"\n" else b"\n"
+        data = guard + lines
+        try:
+            written = os.write(self.descriptor, data)
+            if written != len(data):
+                raise OSError(28, "disk full")
+            if durable:
+                _sync(self.descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self.descriptor, self.size)
+            raise WriteFailed(self.path, error.strerror or str(error)) from error
+        offset = self.size + len(guard)
+        self.size += len(data)
+        return offset
+
+
+def _read_at(descriptor: int, start: int, length: int) -> bytes:
+    os.lseek(descriptor, start, os.SEEK_SET)
+    parts = []
+    while length > 0:
+        part = os.read(descriptor, length)
+        if not part:
+            break
+        parts.append(part)
+        length -= len(part)
+    return b"".join(parts)
+
+
+@contextmanager
+def appending(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[Appender]:
+    """Hold a ledger's lock for one append. Creates the file 0600 and syncs the folder's entry for it.
+
+    Raises WriteFailed where it can't be opened, LockedTooLong where another process holds it.
+    """
+    descriptor = _open_locked(path, timeout)
+    try:
+        yield Appender(path, descriptor, os.fstat(descriptor).st_size)
+    finally:
+        os.close(descriptor)
+
+
+def _open_locked(path: Path, timeout: float) -> int:
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    while True:
+        is_new = not path.exists()
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except OSError as error:
+            raise WriteFailed(path, error.strerror or str(error)) from error
+        try:
+            _acquire(descriptor, path, timeout)
+            if _same_file(descriptor, path):
+                if is_new:
+                    os.fchmod(descriptor, 0o600) if hasattr(os, "fchmod") else None
+                    sync_folder(path.parent)
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # the name was given to another file while we waited
+
+
+def _same_file(descriptor: int, path: Path) -> bool:
+    held = os.fstat(descriptor)
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    return (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new or renamed entry of a folder durable; where folders can't be synced this does nothing."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read(path: Path, start: int = 0) -> bytes:
+    """A ledger's bytes from `start`; empty where the file is absent. Raises LedgerUnusable for all else."""
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read()
+    except FileNotFoundError:
+        return b""
+    except (OSError, ValueError) as error:
+        raise LedgerUnusable(path, getattr(error, "strerror", None) or str(error)) from error
+
+
+def read_span(path: Path, offset: int, length: int) -> bytes:
+    """`length` bytes at `offset`, fewer where the file has been cut."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+    except OSError as error:
+        raise LedgerUnusable(path, error.strerror or str(error)) from error
+
+
+def fingerprint(data: bytes) -> str:
+    """A content hash, 32 hex digits."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def tail_fingerprint(path: Path, end: int) -> str:
+    """The hash of the last 4 KB before `end`: an append leaves it as it was, an edit by hand seldom does."""
+    start = max(0, end - TAIL)
+    return fingerprint(read_span(path, start, end - start)) if end else fingerprint(b"")
+
+
+def make_folder(folder: Path) -> None:
+    """Create a mind's folder and its parents, itself 0700 whatever the umask. Raises WriteFailed."""
+    if folder.is_dir():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as error:
+        raise WriteFailed(folder, error.strerror or str(error)) from error
+
+
+def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Put `data` under the name `path` in one step: readers see the old bytes or the new. Raises WriteFailed."""
+    replace_with(path, lambda file: os.write(file, data) == len(data), durable=durable)
+
+
+def replace_with(path: Path, write: Callable[[int], bool], *, durable: bool = True) -> None:
+    """Like `replace`, the bytes coming from `write(descriptor)`, which says whether all were written."""
+    target = Path(os.path.realpath(path))  # a link stays a link
+    temporary = ""
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        try:
+            if not write(descriptor):
+                raise OSError(28, "disk full")
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        Path(temporary).replace(target)
+        if durable:
+            sync_folder(target.parent)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise WriteFailed(path, error.strerror or str(error)) from error
+
+
+@contextmanager
+def job_lock(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
+    """Hold a lock file beside what it guards. Raises LockedTooLong, WriteFailed."""
+    with appending(path, timeout):
+        yield

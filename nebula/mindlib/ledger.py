@@ -1,0 +1,103 @@
+"""JSONL: bytes -> lines and damages, objects -> bytes. One byte form: UTF-8, one object a line, ended by a newline.
+
+Bytes are split on newlines alone: U+2028 and U+0085 are ordinary characters of a text. A line that can't be read costs
+itself only and becomes a Damage; its bytes stay where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nebula.errors import BadValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A readable line: where it lies in its file (byte offset, length without the newline) and its object."""
+
+    offset: int
+    length: int
+    obj: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A line that can't be read: file, physical line counted from 1, reason."""
+
+    path: Path
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a stretch of a ledger holds, and up to where (file offset) it may be counted as consumed.
+
+    A last line without a newline counts when it is whole (no prefix of an object is an object); a cut one may still
+    be growing under another program's hands and stays unconsumed.
+    """
+
+    lines: list[Line]
+    damages: list[Damage]
+    consumed: int
+
+
+def scan(
+    path: Path,
+    data: bytes,
+    *,
+    base: int = 0,
+    first_line: int = 1,
+    reason_unreadable: Callable[[object], str | None] | None = None,
+) -> Scan:
+    """Read the bytes of `path` that begin at file offset `base`; `first_line` numbers the damages."""
+    import orjson
+
+    lines: list[Line] = []
+    damages: list[Damage] = []
+    position = 0
+    number = first_line - 1
+    end = len(data)
+    while position < end:
+        number += 1
+        stop = data.find(b"\n", position)
+        whole = stop >= 0
+        stop = stop if whole else end
+        raw = data[position:stop]
+        start, position = position, stop + 1
+        if base == 0 and start == 0 and raw.startswith(_BOM):
+            raw = raw[len(_BOM) :]
+        if not raw.strip():
+            continue
+        try:
+            obj = orjson.loads(raw)
+            reason = reason_unreadable(obj) if reason_unreadable else None if isinstance(obj, dict) else "not an object"
+        except orjson.JSONDecodeError as error:
+            obj, reason = None, str(error)
+        if reason is None:
+            lines.append(Line(base + start, stop - start, obj))
+            continue
+        damages.append(Damage(path, number, reason))
+        if not whole:
+            return Scan(lines, damages, base + start)
+    return Scan(lines, damages, base + end)
+
+
+def dump(objects: Iterable[Mapping[str, Any]]) -> bytes:
+    """Objects -> whole lines. Raises BadValue for text that is not Unicode (a lone surrogate) or a number too large."""
+    import orjson
+
+    parts = []
+    for obj in objects:
+        try:
+            parts.append(orjson.dumps(obj, option=orjson.OPT_APPEND_NEWLINE))
+        except (TypeError, orjson.JSONEncodeError) as error:
+            raise BadValue("JSON", error, "UTF-8, int64") from error
+    return b"".join(parts)

@@ -1,0 +1,217 @@
+"""One mind's folder: the six ledgers, the side ledgers and the settings file, as records and objects.
+
+Reads give `(records, damages)` and never raise for a bad line. Appends take the id under the ledger's lock, so that two
+writers never share one. Knows nothing of indexes: a caller that has one may pass `Marks`, and only new bytes are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nebula.errors import SettingsUnusable, WriteFailed
+from nebula.mindlib import changes as changes_module
+from nebula.mindlib import files, ledger
+from nebula.mindlib.record import (
+    BY_NAME,
+    LEDGERS,
+    Memory,
+    derived_uid,
+    from_object,
+    reason_unreadable,
+    split_ref,
+    to_object,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from nebula.mindlib.ledger import Damage, Line, Scan
+
+CHANGES = "changes.jsonl"
+CONFIG = "mind-config.json"
+INDEX = ".index"
+#: Every append-only file of a mind; doctor looks at them all.
+SIDE_LEDGERS = (CHANGES, "mood.jsonl", "tags.jsonl", "captured.jsonl", "longterm.history.jsonl")
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What an index has consumed: per file its length and tail hash, per ledger the id that comes next."""
+
+    consumed: Mapping[str, int] = field(default_factory=dict)
+    tails: Mapping[str, str] = field(default_factory=dict)
+    next_id: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Every memory of a mind as it stands, in file order, ledger after ledger, with the damages met."""
+
+    memories: list[Memory]
+    damages: list[Damage]
+
+
+class Namer:
+    """Gives every line of one ledger, in file order, its uid and tells repeated ids (spec 1)."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.ids: set[int] = set()
+        self.seen: Counter[tuple[str, str]] = Counter()
+
+    def name(self, obj: Mapping[str, Any]) -> tuple[str, bool]:
+        """-> (the uid derived for it, whether its id was taken by an earlier line)."""
+        key = (str(obj.get("at", "")), obj["text"])
+        uid = derived_uid(self.kind, *key, self.seen[key])
+        self.seen[key] += 1
+        repeated = obj["id"] in self.ids
+        self.ids.add(obj["id"])
+        return uid, repeated
+
+
+class Store:
+    """The folder of one mind. Holds no state but the path: other processes write here too."""
+
+    def __init__(self, folder: Path, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
+        self.folder = Path(folder)
+        self.lock_timeout = lock_timeout
+
+    def path(self, name: str) -> Path:
+        """The file of a ledger (`notes`) or of any name in the folder (`changes.jsonl`)."""
+        return self.folder / (BY_NAME[name].file if name in BY_NAME else name)
+
+    def scan(self, name: str, start: int = 0) -> Scan:
+        """The lines of one ledger from a byte offset. Raises LedgerUnusable where the name is no readable file."""
+        path = self.path(name)
+        reason = reason_unreadable if name in BY_NAME else None
+        return ledger.scan(path, files.read(path, start), base=start, reason_unreadable=reason)
+
+    def read(self, kind: str) -> Reading:
+        """One ledger's memories, each by its own line alone."""
+        found = self.scan(kind)
+        namer = Namer(kind)
+        return Reading([_memory(kind, line, namer) for line in found.lines], found.damages)
+
+    def read_all(self, until: str = "") -> Reading:
+        """All six ledgers with the changes folded in; `until` (a ledger time) gives the mind as of then."""
+        readings = [self.read(kind.name) for kind in LEDGERS]
+        changed = self.scan(CHANGES)
+        deltas = changes_module.fold((line.obj for line in changed.lines), until)
+        memories = [
+            changes_module.apply(memory, deltas.get(memory.ref))
+            for reading in readings
+            for memory in reading.memories
+            if not until or memory.at <= until
+        ]
+        damages = [damage for reading in readings for damage in reading.damages]
+        return Reading(memories, damages + changed.damages)
+
+    def append(self, kind: str, drafts: Sequence[Memory], marks: Marks | None = None) -> list[Memory]:
+        """Write memories (their `id` is given here) durably, in one call; return them as written.
+
+        Raises WriteFailed, LockedTooLong, BadValue; then nothing was written.
+        """
+        files.make_folder(self.folder)
+        with files.appending(self.path(kind), self.lock_timeout) as file:
+            first = self._next_id(kind, file, marks or Marks())
+            written = [replace(draft, ledger=kind, id=first + i) for i, draft in enumerate(drafts)]
+            file.append(ledger.dump(to_object(memory) for memory in written))
+        return written
+
+    def append_lines(self, name: str, objects: Iterable[Mapping[str, Any]], *, durable: bool) -> None:
+        """Append objects to a side ledger; counters may go unsynced (reliability 3.1)."""
+        files.make_folder(self.folder)
+        with files.appending(self.path(name), self.lock_timeout) as file:
+            file.append(ledger.dump(objects), durable=durable)
+
+    def _next_id(self, kind: str, file: files.Appender, marks: Marks) -> int:
+        start = self._still_there(BY_NAME[kind].file, file.size, marks)
+        found = ledger.scan(file.path, file.read(start), base=start, reason_unreadable=reason_unreadable)
+        highest = max((line.obj["id"] for line in found.lines), default=0)
+        remembered = marks.next_id.get(kind, 1) - 1
+        return max(highest, remembered, self._highest_changed(kind, marks)) + 1
+
+    def _highest_changed(self, kind: str, marks: Marks) -> int:
+        path = self.path(CHANGES)
+        size = path.stat().st_size if path.is_file() else 0
+        start = self._still_there(CHANGES, size, marks)
+        return highest_ref(kind, (line.obj for line in self.scan(CHANGES, start).lines)) if size > start else 0
+
+    def _still_there(self, file: str, size: int, marks: Marks) -> int:
+        """From where a file has to be read: after what the marks consumed, or all of it where it was edited."""
+        consumed = marks.consumed.get(file, 0)
+        if not consumed or size < consumed:
+            return 0
+        return consumed if files.tail_fingerprint(self.folder / file, consumed) == marks.tails.get(file) else 0
+
+    def config(self) -> dict[str, Any]:
+        """The settings file's object, {} where there is none. Raises SettingsUnusable where it is no JSON object."""
+        import orjson
+
+        path = self.path(CONFIG)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise SettingsUnusable(path, "-", error.strerror or str(error)) from error
+        try:
+            obj = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise SettingsUnusable(path, "-", str(error)) from error
+        if not isinstance(obj, dict):
+            raise SettingsUnusable(path, "-", "{…}")
+        return obj
+
+    def change_config(self, changes: Mapping[str, object]) -> None:
+        """Set dotted keys in the settings file (None removes one), under a lock, keeping every other key."""
+        import orjson
+
+        files.make_folder(self.folder)
+        with files.job_lock(self.folder / f".{CONFIG}.lock", self.lock_timeout):
+            obj = self.config()
+            for key, value in changes.items():
+                _put(obj, key, value)
+            files.replace(self.path(CONFIG), orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+    def check_writable(self) -> None:
+        """Write and remove a small file. Raises WriteFailed."""
+        probe = self.folder / ".write-test"
+        files.replace(probe, b"", durable=False)
+        try:
+            probe.unlink()
+        except OSError as error:
+            raise WriteFailed(probe, error.strerror or str(error)) from error
+
+
+def _memory(kind: str, line: Line, namer: Namer) -> Memory:
+    uid, repeated = namer.name(line.obj)
+    return from_object(kind, line.obj, repeated=repeated, uid=uid)
+
+
+def _put(obj: dict[str, Any], key: str, value: object) -> None:
+    section, _, name = key.partition(".")
+    target = obj
+    if name:
+        if not isinstance(obj.get(section), dict):
+            obj[section] = {}
+        target = obj[section]
+    if value is None:
+        target.pop(name or section, None)
+    else:
+        target[name or section] = value
+
+
+def highest_ref(kind: str, changes: Iterable[Mapping[str, Any]]) -> int:
+    """The highest id of a ledger that any change mentions, 0 where none does."""
+    highest = 0
+    for line in changes:
+        hits = line.get("hit")
+        for ref in [line.get("ref"), *(hits if isinstance(hits, list) else [])]:
+            split = split_ref(ref) if isinstance(ref, str) else None
+            if split and split[0] == kind:
+                highest = max(highest, split[1])
+    return highest

@@ -1,0 +1,70 @@
+"""Where a mind lies and which rule decided (spec 9), and where the program's own data lies. Creates nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: A folder is a mind when one of these lies in it.
+MARKS = ("notes.jsonl", "profile.jsonl", "promises.jsonl", "tacts.jsonl", "thoughts.jsonl", "summaries.jsonl")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mind's folder and the rule that chose it: flag, NEBULA_MIND, NEBULA_HOME, original or platform."""
+
+    folder: Path
+    rule: str
+
+
+def home(environ: Mapping[str, str]) -> Path:
+    """The user's home folder, by the environment given (tests move it), else the system's."""
+    return Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+
+
+def original(environ: Mapping[str, str]) -> Path:
+    """The predecessor's place."""
+    return home(environ) / ".dsh" / "nebula-mind" / "memory"
+
+
+def platform_default() -> Path:
+    """The platform's user data folder, by platformdirs."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("nebula-mind", appauthor=False)) / "memory"
+
+
+def decide(environ: Mapping[str, str], flag: Path | None = None) -> Place:
+    """Apply the rules in their order: --mind, NEBULA_MIND, NEBULA_HOME/memory, the original's place, the platform's."""
+    if flag is not None:
+        return Place(flag, "--mind")
+    if environ.get("NEBULA_MIND"):
+        return Place(Path(environ["NEBULA_MIND"]).expanduser(), "NEBULA_MIND")
+    if environ.get("NEBULA_HOME"):
+        return Place(Path(environ["NEBULA_HOME"]).expanduser() / "memory", "NEBULA_HOME")
+    if original(environ).is_dir():
+        return Place(original(environ), "original")
+    return Place(platform_default(), "platform")
+
+
+def is_mind(folder: Path) -> bool:
+    """Whether any ledger lies there."""
+    return any((folder / mark).exists() for mark in MARKS)
+
+
+def other_minds(environ: Mapping[str, str], chosen: Path) -> list[Path]:
+    """Every other known place where a mind lies, for an empty mind's doctor."""
+    candidates = [original(environ), platform_default()]
+    if environ.get("NEBULA_HOME"):
+        candidates.append(Path(environ["NEBULA_HOME"]).expanduser() / "memory")
+    return [place for place in dict.fromkeys(candidates) if place != chosen and is_mind(place)]
+
+
+def asset(name: str) -> Path:
+    """A file or folder that ships with the program: inside the wheel `nebula/assets`, in a checkout `assets`."""
+    inside = Path(__file__).parent / "assets" / name
+    return inside if inside.exists() else Path(__file__).parent.parent / "assets" / name

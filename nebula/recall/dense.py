@@ -1,0 +1,22 @@
+"""The dense route 义#: the cosine of the query's vector with each memory's pieces (spec 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nebula.recall.ranking import Ranking, top
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nebula.index.view import Index
+
+
+def rank(query: NDArray[Any], index: Index, eligible: NDArray[Any], k: int) -> Ranking:
+    """Rows by the best cosine of a piece of the query ([q, d], unit rows) with a piece of theirs; rows without a vector
+    are left out.
+    """
+    from nebula.index.vectors import ABSENT
+
+    scores = index.vectors.cosines(query)
+    return top(scores, eligible & (scores > ABSENT), index.table.order(), k)

@@ -1,0 +1,76 @@
+"""A question, and what came to mind for it: hits that can say how they were found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nebula.recall.fusion import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nebula.mindlib.record import Memory
+    from nebula.recall.ranking import Ranking
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What may be a hit: empty means everything. Times in seconds, both ends included."""
+
+    ledgers: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    vias: Sequence[str] = ()
+    since: int | None = None
+    until: int | None = None
+    old: bool = False  # also what was replaced
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query as the routes take it. `vector`: unit vectors of its pieces [q, d], None where the dense route is off."""
+
+    tokens: Sequence[str]
+    vector: Any
+    now: int  # seconds
+    n: int
+    filters: Filters = Filters()
+    dominant: str = ""  # the mood's dominant colour
+    feels: bool = False  # the query has an emotion word
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a route found a hit: rank from 1, score in the route's own unit."""
+
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A memory that came back: `score` = `fused` × every factor; `a` is its retention, `old` whether it was replaced."""
+
+    memory: Memory
+    score: float
+    fused: float
+    a: float
+    routes: Mapping[str, Place]
+    factors: Mapping[str, float]
+    old: bool = False
+    #: For a hit of the graph: the edge that brought it most, e.g. "n3 共同关键词 灯塔·看守".
+    edge: str = ""
+
+    @property
+    def label(self) -> str:
+        """`[词#3 义#1 图#1]`, ranks from 1; a route that did not find it is left out (spec 5)."""
+        parts = [f"{mark}#{self.routes[name].rank}" for name, mark in ROUTES.items() if name in self.routes]
+        return f"[{' '.join(parts)}]"
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """The hits, best first, and each route's own ranking before fusion (by row)."""
+
+    hits: Sequence[Hit] = ()
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)

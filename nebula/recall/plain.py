@@ -1,0 +1,224 @@
+"""The lexical and the graph route on plain records, for a Python without numpy: slow, clear, never touching the index.
+
+The same rules as the mapped routes, so it also serves as their twin in the tests; edges of meaning need vectors and
+are missing here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from nebula import clock
+from nebula.index import kinds
+from nebula.life import forgetting
+from nebula.mindlib.record import LEDGERS
+from nebula.recall import lexical
+from nebula.recall.modulation import Facts
+from nebula.recall.ranking import Ranking
+from nebula.recall.recollect import admits
+from nebula.text import words
+from nebula.text.keywords import keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Iterator, Sequence
+
+    from nebula.mindlib.record import Memory
+    from nebula.recall.hit import Filters
+    from nebula.settings import Settings
+    from nebula.text.words import Mode
+
+    #: (node, node, weight, kind); rows are ints, hubs and stars are tuples
+    Edge = tuple[Hashable, Hashable, float, int]
+
+_LEDGER_ORDER = {kind.name: at for at, kind in enumerate(LEDGERS)}
+
+
+class PlainSearch:
+    """The memories of one mind at `now` (seconds), under filters; a row is a position in the list."""
+
+    def __init__(
+        self,
+        memories: Sequence[Memory],
+        settings: Settings,
+        now: int,
+        filters: Filters,
+        captured: Collection[str] = (),
+    ) -> None:
+        self.memories = sorted(memories, key=lambda m: (m.seconds, _LEDGER_ORDER[m.ledger]))
+        self.settings = settings
+        self.now = now
+        self.filters = filters
+        self.captured = captured
+        self._p: dict[Hashable, float] = {}
+
+    @cached_property
+    def alive(self) -> list[bool]:
+        """Rows that hold at `now`, or all where old ones are asked for."""
+        return [self.filters.old or not self.is_old(row) for row in range(len(self.memories))]
+
+    @cached_property
+    def eligible(self) -> list[bool]:
+        """Rows that may be hits."""
+        return [alive and admits(self.filters, m) for alive, m in zip(self.alive, self.memories, strict=True)]
+
+    @cached_property
+    def counts(self) -> list[Counter[str]]:
+        """Every row's tokens."""
+        mode: Mode = "words" if self.settings.recall.tokens == "words" else "full"
+        return [Counter(words.tokens(memory.text, mode)) for memory in self.memories]
+
+    def _top(self, scores: dict[int, float], k: int) -> Ranking:
+        rows = [row for row, score in scores.items() if score > 0 and self.eligible[row]]
+        rows = sorted(rows, key=lambda row: (-scores[row], self.order(row)))[:k]
+        return Ranking(rows, [scores[row] for row in rows])
+
+    def lexical(self, tokens: Sequence[str], k: int) -> Ranking:
+        """BM25 as in `recall.lexical`."""
+        n = len(self.memories)
+        lengths = [counter.total() for counter in self.counts]
+        mean = max(1e-9, sum(lengths) / n) if n else 1.0
+        scores: dict[int, float] = defaultdict(float)
+        for token, asked in Counter(tokens).items():
+            rows = [row for row in range(n) if token in self.counts[row]]
+            weight = asked * lexical.idf(len(rows), n)
+            for row in rows:
+                tf = self.counts[row][token]
+                norm = lexical.K1 * (1 - lexical.B + lexical.B * lengths[row] / mean)
+                scores[row] += weight * (lexical.K1 + 1) * tf / (tf + norm)
+        return self._top(scores, k)
+
+    def dense(self, vector: Any, k: int) -> Ranking:
+        """No vectors without numpy."""
+        return Ranking()
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """All edges among the rows that hold, but those of meaning."""
+        rows = [row for row, alive in enumerate(self.alive) if alive]
+        return [*self._by_keywords(rows), *self._by_content(rows), *self._by_source(rows), *self._by_hubs(rows)]
+
+    @cached_property
+    def keywords(self) -> list[tuple[str, ...]]:
+        """Every row's keywords."""
+        return [keywords(memory.text) for memory in self.memories]
+
+    def _bearers(self, *, long: bool) -> dict[str, list[int]]:
+        bearers: dict[str, list[int]] = defaultdict(list)
+        for row, own in enumerate(self.keywords):
+            for keyword in own:
+                if not long or kinds.is_long(keyword):
+                    bearers[keyword].append(row)
+        return bearers
+
+    def _by_keywords(self, rows: Sequence[int]) -> Iterator[Edge]:
+        n = len(self.memories)
+        alive = set(rows)
+        pairs: Counter[tuple[int, int]] = Counter()
+        for bearers in self._bearers(long=False).values():
+            if n >= kinds.COMMON_FROM and len(bearers) * 2 > n:
+                continue
+            for at, row in enumerate(bearers):
+                pairs.update((before, row) for before in bearers[max(0, at - kinds.REACH) : at])
+        for (a, b), shared in pairs.items():
+            if shared >= kinds.SHARED and a in alive and b in alive:
+                yield a, b, kinds.WEIGHTS[kinds.KEYWORDS], kinds.KEYWORDS
+
+    def _by_content(self, rows: Sequence[int]) -> Iterator[Edge]:
+        bearers = self._bearers(long=True)
+        heads = {keyword[: kinds.LONG] for keyword in bearers}
+        found = set()
+        for a in rows:
+            spoken: Counter[int] = Counter()
+            for keyword in set(kinds.mentioned(self.memories[a].text, heads)):
+                spoken.update(bearers.get(keyword, [])[-kinds.REACH :])
+            found |= {(min(a, b), max(a, b)) for b, n in spoken.items() if n >= kinds.SHARED and b != a}
+        for a, b in sorted(found):
+            if self.alive[a] and self.alive[b]:
+                yield a, b, kinds.WEIGHTS[kinds.CONTENT], kinds.CONTENT
+
+    def _by_source(self, rows: Sequence[int]) -> Iterator[Edge]:
+        def place(row: int) -> tuple[str, int, int]:
+            return self.memories[row].via, self.memories[row].seconds, self.order(row)
+
+        for a, b in pairwise(sorted(rows, key=place)):
+            mine, theirs = self.memories[a], self.memories[b]
+            if mine.via == theirs.via and theirs.seconds - mine.seconds <= kinds.NEAR_SECONDS:
+                yield a, b, kinds.WEIGHTS[kinds.SOURCE], kinds.SOURCE
+
+    def _by_hubs(self, rows: Sequence[int]) -> Iterator[Edge]:
+        today = clock.day(self.now)
+        for tag in sorted({self.memories[row].tag for row in rows} - {""}):
+            yield ("tag", tag), ("core",), kinds.HUB_TO_CORE, kinds.CATEGORY
+        for row in rows:
+            memory = self.memories[row]
+            if memory.tag:
+                yield ("tag", memory.tag), row, kinds.WEIGHTS[kinds.CATEGORY], kinds.CATEGORY
+            day = clock.day(memory.seconds)
+            if today - kinds.DATE_STARS < day <= today:
+                yield ("day", day), row, kinds.WEIGHTS[kinds.DATE], kinds.DATE
+
+    def graph(self, seeds: Ranking, k: int) -> Ranking:
+        """Personalized PageRank as in `recall.graph`."""
+        total = sum(seeds.scores)
+        if not total:
+            return Ranking()
+        reset = {row: score / total for row, score in zip(seeds.ids, seeds.scores, strict=True)}
+        degree: dict[Hashable, float] = defaultdict(float)
+        for a, b, weight, _ in self.edges:
+            degree[a] += weight
+            degree[b] += weight
+        d, p = self.settings.graph.d, dict[Hashable, float](reset)
+        for _ in range(self.settings.graph.hops):
+            moved: dict[Hashable, float] = defaultdict(float)
+            for a, b, weight, _ in self.edges:
+                moved[b] += p.get(a, 0.0) * weight / degree[a]
+                moved[a] += p.get(b, 0.0) * weight / degree[b]
+            p = {node: d * moved[node] + (1 - d) * reset.get(node, 0.0) for node in {*moved, *reset}}
+        self._p = p
+        self._degree = degree
+        return self._top({node: score for node, score in p.items() if isinstance(node, int)}, k)
+
+    def order(self, row: int) -> int:
+        """Ledger, then id; repeated ids behind."""
+        memory = self.memories[row]
+        return _LEDGER_ORDER[memory.ledger] << 56 | memory.repeated << 55 | memory.id
+
+    def facts(self, row: int) -> Facts:
+        """What the factors look at, A and layer as of `now`."""
+        memory, settings = self.memories[row], self.settings.forgetting
+        age = forgetting.age_days(self.now, memory.seconds)
+        a = forgetting.retention(age, forgetting.half_life(settings, memory.ledger, memory.imp))
+        core = forgetting.is_core(memory.ledger, memory.say, pinned=memory.pinned)
+        layer = forgetting.layer(a, settings, core=core)
+        captured = memory.ref in self.captured
+        return Facts(memory.ledger, a, memory.w, layer, memory.emo, memory.e, captured)
+
+    def memory(self, row: int) -> Memory | None:
+        """The memory."""
+        return self.memories[row]
+
+    def is_old(self, row: int) -> bool:
+        """Whether it was replaced by `now`."""
+        moment = clock.parse(self.memories[row].valid_to or "")
+        return moment is not None and clock.seconds(moment) <= self.now
+
+    def strongest_edge(self, row: int) -> str:
+        """The edge over which the last walk brought most to a row."""
+        flows = [
+            (self._p.get(other, 0.0) * weight / self._degree[other], kind, other)
+            for a, b, weight, kind in self.edges
+            for mine, other in ((a, b), (b, a))
+            if mine == row
+        ]
+        if not flows:
+            return ""
+        _, kind, other = max(flows, key=lambda flow: flow[0])
+        memory = self.memories[row]
+        if not isinstance(other, int):
+            return kinds.reason(kind, memory, memory, {memory.ref: ()})
+        theirs = self.memories[other]
+        own = {memory.ref: self.keywords[row], theirs.ref: self.keywords[other]}
+        return f"{theirs.ref} {kinds.reason(kind, memory, theirs, own)}"
