@@ -49,6 +49,13 @@ class Cache:
         found = parts.load(self.folder)
         return self._view(found, self._catch_up(found, embedder, lambda: None))
 
+    def follow(self, embedder: Embedder | None = None) -> bool:
+        """Catch up on disk after a write, if no other process is at it; that one or the next reader will then do it."""
+        with contextlib.suppress(LockedTooLong):
+            self._open_writing(embedder, compact=False)
+            return True
+        return False
+
     def marks(self) -> Marks:
         """What the index on disk has consumed, for a writer that takes the next id."""
         found = manifests.load(self.folder)

@@ -152,7 +152,7 @@ def _holding(keyword: str, before: int, index: EdgeSource) -> list[int]:
     """The latest older rows that may hold a keyword: all of its bigrams, or itself as a word."""
     terms = [g for g in words.grams(keyword) if len(g) == 2] if index.has_grams else []
     rows: Array | None = None
-    for term in terms or [keyword]:
+    for term in terms or words.tokens(keyword, "full" if index.has_grams else "words"):
         run, _ = index.lexical.run(h64(term))
         run = run[: np.searchsorted(run, before)]
         rows = run if rows is None else np.intersect1d(rows, run, assume_unique=True)

@@ -56,6 +56,8 @@ class Vectors:
         found: dict[int, Array] = {}
         for segment in self.segments:
             at = np.flatnonzero(np.isin(segment["vec_hash"], hashes))
+            if not len(at):
+                continue
             at = at[np.argsort(segment["vec_hash"][at], kind="stable")]
             keys, starts = np.unique(segment["vec_hash"][at], return_index=True)
             for key, run in zip(keys.tolist(), np.split(at, starts[1:]), strict=True):

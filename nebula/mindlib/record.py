@@ -204,6 +204,18 @@ _OWN = {"ledger", "id", "extra", "repeated"}
 _FIELDS = {f.name: _SPECIAL.get(f.name, _READERS[str(f.type)]) for f in fields(Memory) if f.name not in _OWN}
 _DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Memory) if f.name in _FIELDS} | {"mood": {}}
 _NULLABLE = {"valid_to"}
+#: What each field expects, for a refusal.
+EXPECTED: Mapping[str, str] = {
+    f.name: {"imp": "0…1", "e": "0…1", "depth": "0…4"}.get(f.name, str(f.type)) for f in fields(Memory) if f.name in _FIELDS
+}
+
+
+def reads(name: str, value: object) -> bool:
+    """Whether a field of that name exists and takes the value as it is (not clamped)."""
+    read = _FIELDS.get(name)
+    if name in {"imp", "e"}:
+        return _share(value) is not None and _share(value) == value
+    return read is not None and (read(value) is not None or (value is None and name in _NULLABLE))
 
 
 def reason_unreadable(obj: object) -> str | None:

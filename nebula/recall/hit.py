@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nebula.mindlib.record import Memory
-    from nebula.recall.ranking import Ranking
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Recollection:
-    """The hits, best first, and each route's own ranking before fusion (by row)."""
+    """The hits, best first, and each route's own refs, best first, before fusion."""
 
     hits: Sequence[Hit] = ()
-    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -113,10 +113,11 @@ class MappedSearch:
             forgetting.layer(a, settings, core=core),
             _EMO_NAMES[emo] if emo < len(_EMO_NAMES) else "",
             float(column("e")[row]),
-            bool(self.captured) and self._ref(row) in self.captured,
+            bool(self.captured) and self.ref(row) in self.captured,
         )
 
-    def _ref(self, row: int) -> str:
+    def ref(self, row: int) -> str:
+        """What a person types for it."""
         column = self.index.table.column
         if column("repeated")[row]:
             return f"{int(column('uid')[row]):016x}"

@@ -196,6 +196,10 @@ class PlainSearch:
         captured = memory.ref in self.captured
         return Facts(memory.ledger, a, memory.w, layer, memory.emo, memory.e, captured)
 
+    def ref(self, row: int) -> str:
+        """What a person types for it."""
+        return self.memories[row].ref
+
     def memory(self, row: int) -> Memory | None:
         """The memory."""
         return self.memories[row]

@@ -39,6 +39,9 @@ class Search(Protocol):
     def facts(self, row: int) -> Facts:
         """What the factors look at."""
 
+    def ref(self, row: int) -> str:
+        """What a person types for it."""
+
     def memory(self, row: int) -> Memory | None:
         """The memory as it stands; None where its line is gone."""
 
@@ -65,7 +68,7 @@ def recollect(search: Search, question: Question, settings: Settings, *, explain
         scored.append((base * modulation.product(multipliers), base, row, multipliers))
     scored.sort(key=lambda item: (-item[0], search.order(item[2])))
     places = _places(rankings)
-    hits = []
+    hits: list[Hit] = []
     for score, base, row, multipliers in scored:
         memory = search.memory(row) if len(hits) < question.n else None
         if memory is None:
@@ -76,7 +79,8 @@ def recollect(search: Search, question: Question, settings: Settings, *, explain
         every = {**multipliers, "emotion": felt}
         hits.append(Hit(memory, score * felt, base, facts.a, places[row], every, search.is_old(row), edge))
     hits.sort(key=lambda hit: -hit.score)
-    return Recollection(hits, rankings)
+    refs = {route: [search.ref(row) for row in ranking.ids] for route, ranking in rankings.items()}
+    return Recollection(hits, refs)
 
 
 def _places(rankings: Mapping[str, Ranking]) -> dict[int, dict[str, Place]]:

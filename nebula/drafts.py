@@ -1,0 +1,86 @@
+"""From what a person or a file says to a memory that may be written: words folded to the record's, values checked,
+weight computed (spec 1). Pure; the id is given where it is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from nebula import clock
+from nebula.errors import BadValue, EmptyText
+from nebula.life.weight import weigh
+from nebula.mindlib.record import (
+    EMO_WORDS,
+    EMOTIONS,
+    EXPECTED,
+    LEDGER_WORDS,
+    LEDGERS,
+    SAY,
+    VIA_WORDS,
+    Memory,
+    default_via,
+    from_object,
+    reads,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+_NOT_TAKEN = {"id", "ledger", "repeated", "uid", "tz"}
+
+
+def ledger_name(word: str) -> str:
+    """`notes`, `事实`, `n` … -> `notes`; raises BadValue."""
+    found = LEDGER_WORDS.get(word.strip().lower())
+    if found is None:
+        raise BadValue("ledger", word, " | ".join(f"{kind.name} {kind.chinese}" for kind in LEDGERS))
+    return found
+
+
+def draft(text: str, ledger: str, fields: Mapping[str, Any], now: datetime, by: str) -> Memory:
+    """A memory ready to be written but for its id and uid. Raises EmptyText, BadValue naming the field."""
+    if not isinstance(text, str):
+        raise BadValue("text", text, "text")
+    if not text.strip():
+        raise EmptyText
+    _check_unicode("text", text)
+    kind = ledger_name(ledger)
+    values = {name: _value(name, value) for name, value in fields.items() if name not in _NOT_TAKEN and value is not None}
+    known = {name: value for name, value in values.items() if name in EXPECTED}
+    for name, value in known.items():
+        if not reads(name, value):
+            raise BadValue(name, value, EXPECTED[name])
+    memory = from_object(kind, {"id": 0, "text": text, "at": clock.write(now), "tz": clock.offset(), "by": by, **values})
+    if "w" in known:
+        return memory
+    weight = weigh(kind, memory.via or default_via(kind), memory.imp, memory.e)
+    return replace(memory, w=weight.w, w_why=weight.why)
+
+
+def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - a field of any type
+    if isinstance(value, str):
+        _check_unicode(name, value)
+    if name == "at" and isinstance(value, str):
+        return clock.write(clock.read("at", value))
+    if name == "emo" and isinstance(value, str) and value:
+        found = EMO_WORDS.get(value.lower())
+        if found is None:
+            raise BadValue("emo", value, " | ".join(EMOTIONS))
+        return found
+    if name == "via" and isinstance(value, str):
+        return VIA_WORDS.get(value, value)
+    if name == "say" and value not in SAY:
+        raise BadValue("say", value, " | ".join(SAY))
+    if name in {"imp", "e", "w"} and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value
+
+
+def _check_unicode(name: str, text: str) -> None:
+    """An argument that was not UTF-8 arrives with lone surrogates; it could be stored by no JSON."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadValue(name, text.encode("utf-8", "backslashreplace").decode(), "UTF-8") from None
