@@ -1,5 +1,6 @@
-"""From what a person or a file says to a memory that may be written: words folded to the record's, values checked,
-weight computed (spec 1). Pure; the id is given where it is written.
+"""From what a person or a file says to a memory that may be written (spec 1).
+
+Words are folded to the record's own, values checked, the weight computed. Pure; the id is given where it is written.
 """
 
 from __future__ import annotations
@@ -47,19 +48,21 @@ def draft(text: str, ledger: str, fields: Mapping[str, Any], now: datetime, by: 
         raise EmptyText
     _check_unicode("text", text)
     kind = ledger_name(ledger)
-    values = {name: _value(name, value) for name, value in fields.items() if name not in _NOT_TAKEN and value is not None}
+    given = {name: value for name, value in fields.items() if name not in _NOT_TAKEN and value is not None}
+    values = {name: _value(name, value) for name, value in given.items()}
     known = {name: value for name, value in values.items() if name in EXPECTED}
     for name, value in known.items():
         if not reads(name, value):
             raise BadValue(name, value, EXPECTED[name])
-    memory = from_object(kind, {"id": 0, "text": text, "at": clock.write(now), "tz": clock.offset(), "by": by, **values})
+    own = {"id": 0, "text": text, "at": clock.write(now), "tz": clock.offset(), "by": by}
+    memory = from_object(kind, {**own, **values})
     if "w" in known:
         return memory
     weight = weigh(kind, memory.via or default_via(kind), memory.imp, memory.e)
     return replace(memory, w=weight.w, w_why=weight.why)
 
 
-def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - a field of any type
+def _value(name: str, value: Any) -> Any:
     if isinstance(value, str):
         _check_unicode(name, value)
     if name == "at" and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""A mind: the one place where reading, thinking and writing meet. Every door calls these operations and shows their value.
+"""A mind: the one place where reading, thinking and writing meet; every door calls these operations.
 
 An operation reads, calls pure functions, and appends. Nothing is created before the first write.
 """
@@ -136,7 +136,7 @@ class Mind:
 
     # remembering
 
-    def add(self, text: str, *, ledger: str = "notes", by: str = "cli", **fields: Any) -> Added:  # noqa: ANN401
+    def add(self, text: str, *, ledger: str = "notes", by: str = "cli", **fields: Any) -> Added:
         """Write one memory; on return it is on the disk. `fields` are the record's (spec 1).
 
         Raises EmptyText, BadValue, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
@@ -261,7 +261,7 @@ class Mind:
                 return memory
         raise UnknownRef(ref)
 
-    def pin(self, ref: str, pinned: bool = True) -> Memory:  # noqa: FBT001, FBT002 - reads as a sentence
+    def pin(self, ref: str, pinned: bool = True) -> Memory:
         """Make a memory a fixed star, or let it go again. Raises UnknownRef, WriteFailed."""
         memory = self.get(ref)
         if memory.pinned == pinned:
@@ -336,7 +336,7 @@ class Mind:
 
         encoder = self.encoder()
 
-        def embed(texts: Sequence[str]) -> Any:  # noqa: ANN401 - one array a text
+        def embed(texts: Sequence[str]) -> Any:
             encoded = encoder.encode(texts)
             starts = np.searchsorted(encoded.owner, np.arange(1, len(texts)))
             return np.split(encoded.vectors, starts)
