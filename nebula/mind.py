@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from nebula.recall.recollect import Search
     from nebula.text.words import Mode
 
-#: Texts that a recall or an add embeds on its way; more than that wants `embed --build` and its progress bar.
-CATCH_UP_TEXTS = 32
+#: Bytes of lines that a recall or an add embeds on its way, some seconds' work; more wants `embed --build`.
+CATCH_UP_BYTES = 16_000
+#: Characters of a query that the encoder reads.
+QUERY_CHARACTERS = 8_000
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ class Mind:
     def _write(
         self,
         drafts: Sequence[Memory],
-        limit: int | None = CATCH_UP_TEXTS,
+        limit: int | None = CATCH_UP_BYTES,
         progress: Callable[[int, int], None] | None = None,
     ) -> Added:
         marks = self._cache().marks() if has_numpy() else None
@@ -181,10 +183,10 @@ class Mind:
         if not has_numpy():
             return [Notice("dense_off")]
         try:
-            self._cache().follow(self._embedder(limit, progress))
+            index = self._cache().follow(self._embedder(limit, progress))
         except NebulaError as error:
             return [Notice("index_behind", {"reason": error.message})]
-        return []
+        return _missing(index) if index else []
 
     # recalling
 
@@ -222,15 +224,18 @@ class Mind:
         from nebula.recall.mapped import MappedSearch
 
         vector, notices = self._query_vector(query)
-        index = self._cache().open(self._embedder(CATCH_UP_TEXTS) if vector is not None else None)
-        if vector is not None and index.missing:
-            notices.append(Notice("missing_vectors", {"missing": index.missing, "total": index.table.n}))
+        index = self._cache().open(self._embedder(CATCH_UP_BYTES) if vector is not None else None)
+        notices += _missing(index) if vector is not None else []
         return MappedSearch(index, self.settings, now, filters), vector, notices
 
     def _query_vector(self, query: str) -> tuple[Any, list[Notice]]:
-        """The query's pieces as unit vectors; None and a notice where the encoder can't work."""
+        """The query's pieces as unit vectors; None and a notice where the encoder can't work.
+
+        Of a very long query its end is taken: in a dialogue that is what is being spoken of.
+        """
+        cut = [Notice("query_cut", {"characters": QUERY_CHARACTERS})] if len(query) > QUERY_CHARACTERS else []
         try:
-            return self.encoder().encode([query]).vectors, []
+            return self.encoder().encode([query[-QUERY_CHARACTERS:]]).vectors, cut
         except NebulaError as error:
             return None, [Notice("dense_broken", {"reason": error.message})]
 
@@ -342,6 +347,11 @@ class Mind:
             return np.split(encoded.vectors, starts)
 
         return Embedder(encoder.key, embed, limit, progress)
+
+
+def _missing(index: Index) -> list[Notice]:
+    """A notice of memories that meaning can't find yet, if there are any."""
+    return [Notice("missing_vectors", {"missing": index.missing, "total": index.table.n})] if index.missing else []
 
 
 def _fields(obj: Mapping[str, Any]) -> dict[str, Any]:

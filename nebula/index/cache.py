@@ -49,12 +49,11 @@ class Cache:
         found = parts.load(self.folder)
         return self._view(found, self._catch_up(found, embedder, lambda: None))
 
-    def follow(self, embedder: Embedder | None = None) -> bool:
+    def follow(self, embedder: Embedder | None = None) -> Index | None:
         """Catch up on disk after a write, if no other process is at it; that one or the next reader will then do it."""
         with contextlib.suppress(LockedTooLong):
-            self._open_writing(embedder, compact=False)
-            return True
-        return False
+            return self._open_writing(embedder, compact=False)
+        return None
 
     def marks(self) -> Marks:
         """What the index on disk has consumed, for a writer that takes the next id."""

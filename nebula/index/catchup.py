@@ -40,7 +40,8 @@ STATE_LINES = 256  # changes that are laid over at every opening before they are
 
 @dataclass(frozen=True)
 class Embedder:
-    """How missing vectors are made: `key` names the model, `limit` bounds the texts of this call (None: all)."""
+    """How missing vectors are made: `key` names the model, `limit` bounds the bytes of the lines whose texts this
+    call embeds (None: no bound)."""
 
     key: str
     embed: Embed
@@ -176,7 +177,7 @@ def embed_missing(store: Store, parts: Parts, embedder: Embedder, save: Save) ->
     parts.vectors = [(name, arrays) for name, arrays in parts.vectors if (arrays["vec_row"] >= 0).any()]
     if known:
         _add_vectors(parts, {key: wanted.pop(key) for key in known}, known)
-    keys = list(wanted)[: embedder.limit]
+    keys = _within(wanted, table.column("length"), embedder.limit)
     for start in range(0, len(keys), CHUNK_TEXTS):
         chunk = keys[start : start + CHUNK_TEXTS]
         memories = [read_line(store, table, int(wanted[key][0])) for key in chunk]
@@ -186,6 +187,19 @@ def embed_missing(store: Store, parts: Parts, embedder: Embedder, save: Save) ->
         if embedder.progress:
             embedder.progress(start + len(chunk), len(keys))
     return len(keys)
+
+
+def _within(wanted: Mapping[int, Array], length: Array, limit: int | None) -> list[int]:
+    """The texts that fit the bound together; one that is too long for what is left is passed over, not the rest."""
+    if limit is None:
+        return list(wanted)
+    chosen, left = [], limit
+    for key, rows in wanted.items():
+        size = int(length[rows[0]])
+        if size <= left:
+            chosen.append(key)
+            left -= size
+    return chosen
 
 
 def _grouped(rows: Array, hashes: Array) -> dict[int, Array]:

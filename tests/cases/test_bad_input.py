@@ -1,0 +1,164 @@
+"""Bad input and bad disks: one clear line, the right exit code, nothing lost, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def mind(tmp_path: Path) -> Path:
+    folder = tmp_path / "mind"
+    assert nebula(folder, "add", "渡轮早上六点开").returncode == 0
+    return folder
+
+
+def environment(mind: Path) -> dict[str, str]:
+    return {**os.environ, "NEBULA_MIND": str(mind), "NEBULA_LANG": "zh", "PYTHONPATH": str(ROOT)}
+
+
+def nebula(mind: Path, *argv: str, given: bytes = b"", limit: int | None = None) -> subprocess.CompletedProcess[bytes]:
+    def shrink() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    command = [sys.executable, "-m", "nebula", *argv]
+    return subprocess.run(
+        command, input=given, env=environment(mind), capture_output=True, check=False, timeout=120, preexec_fn=shrink
+    )
+
+
+def refused(done: subprocess.CompletedProcess[bytes], code: int) -> str:
+    """The one line of a refusal."""
+    said = done.stderr.decode()
+    assert done.returncode == code, said
+    assert "Traceback" not in said
+    assert len(said.strip().splitlines()) == 1, said
+    return said
+
+
+def test_settings_that_are_no_json(mind: Path) -> None:
+    """Exit 3, the file named, and it is left as it was."""
+    config = mind / "mind-config.json"
+    config.write_text("{ not json")
+    for command in (["recall", "渡轮"], ["add", "一条"], ["list"]):
+        assert "mind-config.json" in refused(nebula(mind, *command), 3)
+    assert config.read_text() == "{ not json"
+    assert nebula(mind, "doctor").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "key"),
+    [
+        ({"recall": {"k": "twelve"}}, "recall.k"),
+        ({"forgetting": {"hot": 2}}, "forgetting.hot"),
+        ({"recall": 5}, "recall"),
+        ({"K": True}, "recall.k"),
+        ({"night": {"at": "25:00"}}, "night.at"),
+    ],
+)
+def test_settings_of_the_wrong_type_are_refused_by_name(mind: Path, raw: dict[str, object], key: str) -> None:
+    """A wrong type or range is refused with the key's name (spec 10)."""
+    (mind / "mind-config.json").write_text(json.dumps(raw))
+    assert key in refused(nebula(mind, "recall", "渡轮"), 3)
+
+
+def test_ledger_that_is_a_folder(mind: Path) -> None:
+    """Exit 3 and the path; the other ledgers keep working for doctor."""
+    (mind / "profile.jsonl").mkdir()
+    assert "profile.jsonl" in refused(nebula(mind, "recall", "渡轮"), 3)
+    assert "profile.jsonl" in refused(nebula(mind, "add", "--ledger", "profile", "他喜欢海"), 3)
+    done = nebula(mind, "doctor")
+    assert done.returncode == 1
+    assert "profile.jsonl" in done.stdout.decode()
+    assert b"Traceback" not in done.stderr
+
+
+def test_full_disk_cuts_back_to_what_was(mind: Path) -> None:
+    """A write that fits only in part: exit 3, the ledger byte for byte as before."""
+    before = (mind / "notes.jsonl").read_bytes()
+    text = "很长的一条" * 2000
+    assert "notes.jsonl" in refused(nebula(mind, "add", text, limit=len(before) + 100), 3)
+    assert (mind / "notes.jsonl").read_bytes() == before
+    assert nebula(mind, "add", text).returncode == 0
+
+
+def test_read_only_folder(mind: Path) -> None:
+    """Reading works, writing is refused with the path, nothing changes."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("a private mount namespace needs root and unshare")
+    script = f'mount --bind "{mind}" "{mind}" && mount -o remount,ro,bind "{mind}" && exec "$@"'
+    probe = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", "true"], check=False, capture_output=True)
+    if probe.returncode:
+        pytest.skip("mounting is not allowed here")
+
+    def run(*argv: str) -> subprocess.CompletedProcess[bytes]:
+        command = ["unshare", "-m", "sh", "-c", script, "sh", sys.executable, "-m", "nebula", *argv]
+        return subprocess.run(command, env=environment(mind), capture_output=True, check=False, timeout=120, input=b"")
+
+    before = {path: path.read_bytes() for path in mind.rglob("*") if path.is_file()}
+    found = run("recall", "渡轮", "--json")
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["data"]["hits"][0]["text"] == "渡轮早上六点开"
+    assert run("list").returncode == 0
+    assert str(mind) in refused(run("add", "写不进去"), 3)
+    assert {path: path.read_bytes() for path in mind.rglob("*") if path.is_file()} == before
+
+
+def test_folder_that_can_not_be_made(tmp_path: Path) -> None:
+    """A mind below a file: exit 3, one line."""
+    (tmp_path / "file").write_text("x")
+    assert "file" in refused(nebula(tmp_path / "file" / "mind", "add", "一条"), 3)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n"])
+def test_empty_text(mind: Path, text: str) -> None:
+    """Nothing to remember is wrong usage, and nothing is written."""
+    before = (mind / "notes.jsonl").read_bytes()
+    refused(nebula(mind, "add", text), 2)
+    refused(nebula(mind, "add", "-", given=text.encode()), 2)
+    assert (mind / "notes.jsonl").read_bytes() == before
+
+
+def test_wrong_values_are_named(mind: Path) -> None:
+    """Each wrong value names its field; nothing is written."""
+    before = (mind / "notes.jsonl").read_bytes()
+    for name, value in (("imp", "2"), ("at", "yesterday-ish"), ("emo", "purple"), ("say", "loudly"), ("ledger", "no")):
+        assert name in refused(nebula(mind, "add", "一条", f"--{name}", value), 2)
+    assert (mind / "notes.jsonl").read_bytes() == before
+
+
+def test_text_of_a_megabyte_is_found_by_its_end(mind: Path) -> None:
+    """A text of 1 MB is stored whole, and found by words at its very end."""
+    text = "今天的海面很平静，没有风。" * 27_000 + "最后一句说的是紫色的热气球。"
+    assert len(text.encode()) > 1_000_000
+    done = nebula(mind, "add", "-", given=text.encode())
+    assert done.returncode == 0, done.stderr.decode()
+    hits = json.loads(nebula(mind, "recall", "紫色的热气球", "--json").stdout)["data"]["hits"]
+    assert hits[0]["text"] == text
+
+
+def test_ten_thousand_results_asked(mind: Path) -> None:
+    """Asking for more than there is gives what there is; beyond the limit is wrong usage."""
+    assert len(json.loads(nebula(mind, "recall", "渡轮", "-n", "10000", "--json").stdout)["data"]["hits"]) == 1
+    refused(nebula(mind, "recall", "渡轮", "-n", "0"), 2)
+
+
+def test_bytes_that_are_no_utf8(mind: Path) -> None:
+    """Invalid argument bytes are refused as such, nothing is stored."""
+    before = (mind / "notes.jsonl").read_bytes()
+    command = [sys.executable.encode(), b"-m", b"nebula", b"add", b"\xff\xfe"]
+    done = subprocess.run(command, env=environment(mind), capture_output=True, check=False, timeout=60, input=b"")
+    assert "UTF-8" in refused(done, 2)
+    assert (mind / "notes.jsonl").read_bytes() == before
