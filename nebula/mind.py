@@ -291,6 +291,10 @@ class Mind:
         index = self._cache().open(self._embedder(None, progress), compact=True)
         return self._built(index, encoder)
 
+    def peek(self) -> Built:
+        """The state of the dense index as it lies there: nothing is filled in or written. Raises NotSetUp."""
+        return self._built(self._cache().open(None, write=False), self.encoder())
+
     def _built(self, index: Index, encoder: Encoder) -> Built:
         folder = self._cache().folder
         size = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0

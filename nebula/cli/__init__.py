@@ -1,1 +1,67 @@
-"""Doors for people: parse, call one operation, show its value."""
+"""Doors for people: parse, call one operation, show its value. `main` is the only way out.
+
+Every failure leaves here as one line on stderr and an exit code (design, Output): 0 done, 1 nothing found or a check
+failed, 2 wrong usage, 3 data, settings or disk, 4 set-up or key missing, 75 locked too long, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+_MANY_THREADS = {"--build", "--batch", "bench"}
+
+
+def run() -> None:
+    """The installed command: the console's encoding kept, unprintable characters replaced, a closed pipe no error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    if not _MANY_THREADS & set(sys.argv):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads costs 70 ms of a short command
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command in process; -> its exit code. Nothing is raised but BrokenPipeError."""
+    from nebula import messages
+
+    args = list(sys.argv[1:] if argv is None else argv)
+    language = messages.choose(os.environ)
+    messages.use(language)
+    if args in (["--version"], ["-V"]):
+        from nebula.version import __version__
+
+        sys.stdout.write(f"nebula {__version__}\n")
+        return 0
+    from nebula.cli import failures
+
+    try:
+        return _run(args, language)
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        return failures.report(error, args)
+
+
+def _run(args: list[str], language: str) -> int:
+    from nebula.cli import app
+
+    if not args:
+        sys.stdout.write(app.overview() + "\n")
+        return 0
+    result = app.commands(language).main(args=args, prog_name="nebula", standalone_mode=False)
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,5 @@
+"""`python -m nebula`."""
+
+from nebula.cli import run
+
+run()

@@ -1,0 +1,136 @@
+"""From a plain function to a command: the shared options are added to its signature, its outcome is shown.
+
+A command's body takes a `Run` and its own options, calls one operation, and returns an `Outcome`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import typer
+
+from nebula import clock, places
+from nebula.cli import options, printing
+from nebula.errors import BadValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from nebula.cli.printing import Outcome
+    from nebula.mind import Mind
+    from nebula.places import Place
+
+#: Shared by all commands: name -> (annotation, default).
+SHARED: Mapping[str, tuple[Any, Any]] = {
+    "json": (options.Json, False),
+    "mind": (options.MindDir, None),
+    "now": (options.Now, ""),
+    "quiet": (options.Quiet, False),
+    "debug": (options.Debug, False),
+    "no_color": (options.NoColor, False),
+    "lock_timeout": (options.LockTimeout, 10.0),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One call of a command: the shared options, and the mind that they name."""
+
+    json: bool
+    mind_dir: Path | None
+    now_text: str
+    quiet: bool
+    debug: bool
+    no_color: bool
+    lock_timeout: float
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The process's environment."""
+        return printing.environment()
+
+    def place(self) -> Place:
+        """Where the mind lies, and which rule decided."""
+        return places.decide(self.environ, self.mind_dir)
+
+    def now(self) -> datetime:
+        """The time of this run: --now, NEBULA_NOW, or the clock."""
+        return clock.read("--now", self.now_text) if self.now_text else clock.now()
+
+    def mind(self, overrides: Mapping[str, object] | None = None) -> Mind:
+        """The mind, opened. Raises SettingsUnusable."""
+        from nebula.mind import Mind
+
+        self.now()  # a wrong --now is refused before anything is done
+        return Mind(self.place().folder, overrides=overrides, now=self.now, lock_timeout=self.lock_timeout)
+
+    @property
+    def colour(self) -> bool:
+        """Whether stdout is to be coloured."""
+        return printing.wants_colour(sys.stdout, self.environ, no_color=self.no_color)
+
+    def show(self, outcome: Outcome) -> int:
+        """Print an outcome; -> the exit code."""
+        if not self.quiet:
+            printing.show_notices(outcome.notices)
+        if self.json:
+            printing.show_json({"schema": 1, "ok": True, "data": outcome.data})
+        else:
+            printing.show_lines(outcome.lines, colour=self.colour)
+            if not self.quiet and sys.stderr.isatty():
+                for hint in outcome.hints:
+                    printing.tell(hint)
+        return outcome.code
+
+
+def command(app: typer.Typer, name: str) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+    """Register a body `(run, own options) -> Outcome` as a command of that name."""
+
+    def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
+        hints = get_type_hints(body, include_extras=True)
+        own = list(inspect.signature(body).parameters.values())[1:]
+        kinds = inspect.Parameter.KEYWORD_ONLY
+        parameters = [p.replace(kind=kinds, annotation=hints[p.name]) for p in own]
+        parameters += [
+            inspect.Parameter(shared, kinds, default=default, annotation=annotation)
+            for shared, (annotation, default) in SHARED.items()
+        ]
+
+        def door(**values: Any) -> None:
+            run = Run(*(values.pop(shared) for shared in SHARED))
+            raise typer.Exit(run.show(body(run, **values)))
+
+        door.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+        door.__annotations__ = {p.name: p.annotation for p in parameters}
+        door.__name__ = body.__name__
+        app.command(name)(door)
+        return body
+
+    return register
+
+
+def overrides(profile: str, values: list[str] | None) -> dict[str, object]:
+    """--profile and --set KEY=VALUE as dotted settings; a value reads as JSON, else as text."""
+    found: dict[str, object] = {"profile": profile} if profile else {}
+    for item in values or []:
+        key, equals, text = item.partition("=")
+        if not equals:
+            raise BadValue("--set", item, "KEY=VALUE")
+        found[key.strip()] = json_or_text(text.strip())
+    return found
+
+
+def json_or_text(text: str) -> object:
+    """`3`, `true`, `[1, 2]` as JSON; anything else as it stands."""
+    import orjson
+
+    try:
+        value: object = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+    return value

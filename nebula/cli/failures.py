@@ -1,0 +1,64 @@
+"""A failure as a person sees it: one line on stderr, in JSON a document, the exit code; never a traceback unasked."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+import traceback
+from pathlib import Path
+
+import typer.exceptions
+
+from nebula import messages
+from nebula.cli import printing
+from nebula.errors import NebulaError, short
+from nebula.mindlib import files
+
+UNEXPECTED = 3
+USAGE = 2
+
+
+def report(error: Exception, args: list[str]) -> int:
+    """Tell of an error that ended a command; -> the exit code."""
+    if "--debug" in args:
+        traceback.print_exception(error)
+    if isinstance(error, NebulaError):
+        return _tell(error.code, error.message, error.hint, error.exit_code, args)
+    if isinstance(error, typer.exceptions.TyperException) or hasattr(error, "format_message"):
+        return _tell("usage", _usage(error, args), messages.say("hint.usage"), USAGE, args)
+    if isinstance(error, typer.exceptions.Abort | EOFError):
+        return 130
+    saved = _save(error)
+    said = messages.say("error.unexpected", what=short(f"{type(error).__name__}: {error}", 120))
+    return _tell("unexpected", said, messages.say("hint.unexpected", path=saved), UNEXPECTED, args)
+
+
+def _usage(error: Exception, args: list[str]) -> str:
+    from nebula.cli.app import commands
+
+    known = list(commands(messages.language()).commands)
+    if args and not args[0].startswith("-") and args[0] not in known:
+        nearest = difflib.get_close_matches(args[0], known, n=1, cutoff=0.4)
+        said = messages.say("error.unknown_command", name=short(args[0]))
+        return f"{said} {messages.say('word.did_you_mean', name=nearest[0])}" if nearest else said
+    format_message = getattr(error, "format_message", None)
+    return messages.say("error.usage", what=short(format_message() if format_message else error, 200))
+
+
+def _tell(code: str, message: str, hint: str, exit_code: int, args: list[str]) -> int:
+    printing.tell(f"nebula: {message} {hint}".strip())
+    if "--json" in args:
+        error = {"code": code, "message": message, "hint": hint}
+        printing.show_json({"schema": 1, "ok": False, "error": error})
+    return exit_code
+
+
+def _save(error: Exception) -> str:
+    """Put the traceback into a file of its own; -> its path, or - where that fails too."""
+    path = Path(tempfile.gettempdir()) / f"nebula-report-{os.getpid()}.txt"
+    try:
+        files.replace(path, "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"), durable=False)
+    except NebulaError:
+        return "-"
+    return str(path)

@@ -1,0 +1,177 @@
+"""Commands that look: recall, list, show."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nebula import clock, messages
+from nebula.cli import options, printing
+from nebula.cli.command import Run, command, overrides
+from nebula.cli.printing import Outcome, one_line
+from nebula.cli.remember import shown
+from nebula.errors import BadValue
+
+if TYPE_CHECKING:
+    from nebula.cli.printing import Line
+    from nebula.mindlib.record import Memory
+    from nebula.recall.hit import Filters, Hit
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    command(app, "recall")(recall)
+    command(app, "list")(list_)
+    command(app, "show")(show)
+
+
+def recall(
+    run: Run,
+    query: Annotated[str, typer.Argument()],
+    limit: options.Limit = 8,
+    ledger: options.Ledgers = None,
+    tag: options.Tags = None,
+    via: options.Vias = None,
+    since: options.Since = "",
+    until: options.Until = "",
+    all_: options.Everything = False,
+    explain: Annotated[bool, typer.Option("--explain")] = False,
+    no_touch: Annotated[bool, typer.Option("--no-touch")] = False,
+    profile: options.Profile = "",
+    set_: options.SetValues = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl")] = False,
+) -> Outcome:
+    """What comes to mind for a query."""
+    filters = make_filters(ledger, tag, via, since, until, old=all_)
+    mind = run.mind(overrides(profile, set_))
+    found = mind.recall(_query(query), n=limit, filters=filters, touch=not no_touch, explain=explain)
+    rows = [hit_object(hit) for hit in found.hits]
+    lines = [line for hit in found.hits for line in hit_lines(hit, explain=explain)]
+    if jsonl:
+        printing.show_jsonl(rows)
+        lines = []
+    nothing = [] if found.hits else [messages.say("notice.nothing")]
+    if nothing and not run.quiet and not run.json:
+        printing.tell(nothing[0])
+    return Outcome({"query": found.query, "hits": rows}, lines, 0 if found.hits else 1, found.notices)
+
+
+def _query(text: str) -> str:
+    query = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+    try:
+        query.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadValue("query", query.encode("utf-8", "backslashreplace").decode(), "UTF-8") from None
+    return query
+
+
+def make_filters(
+    ledgers: list[str] | None, tags: list[str] | None, vias: list[str] | None, since: str, until: str, *, old: bool
+) -> Filters:
+    """The filter options as the operations take them. Raises BadValue."""
+    from nebula.drafts import ledger_name
+    from nebula.mindlib.record import VIA_WORDS
+    from nebula.recall.hit import Filters
+
+    first = clock.seconds(clock.read("--since", since)) if since else None
+    last = clock.seconds(clock.end_of(until, clock.read("--until", until))) if until else None
+    return Filters(
+        [ledger_name(word) for word in ledgers or []],
+        tags or [],
+        [VIA_WORDS.get(word, word) for word in vias or []],
+        first,
+        last,
+        old,
+    )
+
+
+def hit_object(hit: Hit) -> dict[str, Any]:
+    """A hit as JSON shows it."""
+    return {
+        **shown(hit.memory),
+        "score": hit.score,
+        "label": hit.label,
+        "fused": hit.fused,
+        "freshness": hit.a,
+        "old": hit.old,
+        "routes": {name: {"rank": place.rank, "score": place.score} for name, place in hit.routes.items()},
+        "factors": dict(hit.factors),
+        "edge": hit.edge,
+    }
+
+
+def hit_lines(hit: Hit, *, explain: bool) -> list[Line]:
+    """`0.101 [词#3 义#1 图#1] 2026-11-13 text  n12`, and what explains it (spec 5)."""
+    memory = hit.memory
+    old = [(f" {messages.say('word.old')}", "red")] if hit.old else []
+    head: Line = [
+        (f"{hit.score:.3f}", "cyan"),
+        (f" {hit.label}", "magenta"),
+        *old,
+        (f" {memory.at[:10]} ", "dim"),
+        (one_line(memory.text), ""),
+        (f"  {memory.ref}", "dim"),
+    ]
+    return [head, *_explained(hit)] if explain else [head]
+
+
+def _explained(hit: Hit) -> list[Line]:
+    from nebula.recall.fusion import ROUTES
+
+    routes = "  ".join(f"{ROUTES[n]}#{place.rank} {place.score:.4f}" for n, place in hit.routes.items())
+    factors = "  ".join(f"{messages.say(f'factor.{name}')}×{value:.4f}" for name, value in hit.factors.items())
+    said = [routes, f"RRF {hit.fused:.5f}  A {hit.a:.3f}  {factors}  = {hit.score:.5f}"]
+    said += [f"图 ← {hit.edge}"] if hit.edge else []
+    said += [f"w {hit.memory.w:g}  {hit.memory.w_why}"] if hit.memory.w_why else []
+    return [[(f"      {one_line(line)}", "dim")] for line in said]
+
+
+def list_(
+    run: Run,
+    limit: options.Limit = 20,
+    ledger: options.Ledgers = None,
+    tag: options.Tags = None,
+    via: options.Vias = None,
+    since: options.Since = "",
+    until: options.Until = "",
+    all_: options.Everything = False,
+) -> Outcome:
+    """The newest memories."""
+    found = run.mind().list(make_filters(ledger, tag, via, since, until, old=all_), limit)
+    rows = [shown(memory) for memory in found.memories]
+    return Outcome({"memories": rows, "total": found.total}, [memory_line(memory) for memory in found.memories])
+
+
+def memory_line(memory: Memory) -> Line:
+    """`n12 2026-11-13 事实 text`."""
+    from nebula.mindlib.record import BY_NAME
+
+    name = BY_NAME[memory.ledger].chinese
+    return [
+        (f"{memory.ref:<5}", "bold"),
+        (f" {memory.at[:10]} {name} ", "dim"),
+        (one_line(memory.text), ""),
+    ]
+
+
+def show(run: Run, refs: Annotated[list[str], typer.Argument(metavar="REF…")]) -> Outcome:
+    """Whole memories, every field."""
+    mind = run.mind()
+    memories = [mind.get(ref) for ref in refs]
+    lines: list[Line] = []
+    for memory in memories:
+        lines += _whole(memory)
+    return Outcome({"memories": [shown(memory) for memory in memories]}, lines)
+
+
+def _whole(memory: Memory) -> list[Line]:
+    from nebula.mindlib.record import BY_NAME
+
+    head: Line = [(memory.ref, "bold"), (f"  {BY_NAME[memory.ledger].chinese}  {memory.at}", "dim")]
+    text: list[Line] = [[(f"  {printing.clean(line)}", "")] for line in memory.text.split("\n")]
+    told = {**shown(memory), "imp": memory.imp, "depth": memory.depth, "hits": memory.hits}
+    for name in ("ref", "ledger", "id", "at", "text"):
+        told.pop(name)
+    return [head, *text, *([(f"  {name:<9}", "dim"), (one_line(str(value)), "")] for name, value in told.items())]

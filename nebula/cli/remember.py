@@ -1,0 +1,116 @@
+"""Commands that write: add, pin, unpin."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nebula import messages
+from nebula.cli import progress
+from nebula.cli.command import Run, command
+from nebula.cli.printing import Outcome
+from nebula.errors import BadValue, EmptyText, FileUnusable
+
+if TYPE_CHECKING:
+    from nebula.mindlib.record import Memory
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    command(app, "add")(add)
+    command(app, "pin")(pin)
+    command(app, "unpin")(unpin)
+
+
+def add(
+    run: Run,
+    text: Annotated[str | None, typer.Argument(show_default=False)] = None,
+    batch: Annotated[Path | None, typer.Option("--batch", metavar="FILE.jsonl")] = None,
+    ledger: Annotated[str, typer.Option("-l", "--ledger", metavar="LEDGER")] = "notes",
+    at: Annotated[str | None, typer.Option("--at", metavar="TIME")] = None,
+    via: Annotated[str | None, typer.Option("--via", metavar="VIA")] = None,
+    tag: Annotated[str | None, typer.Option("--tag", metavar="TAG")] = None,
+    imp: Annotated[float | None, typer.Option("--imp", metavar="0…1")] = None,
+    e: Annotated[float | None, typer.Option("--e", metavar="0…1")] = None,
+    emo: Annotated[str | None, typer.Option("--emo", metavar="EMOTION")] = None,
+    pinned: Annotated[bool, typer.Option("--pinned")] = False,
+    due: Annotated[str | None, typer.Option("--due", metavar="TIME")] = None,
+    topic: Annotated[str | None, typer.Option("--topic", metavar="TEXT")] = None,
+    say: Annotated[str | None, typer.Option("--say", metavar="HOW")] = None,
+    session: Annotated[str | None, typer.Option("--session", metavar="ID")] = None,
+    turn: Annotated[int | None, typer.Option("--turn", metavar="N")] = None,
+    speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME")] = None,
+    time: Annotated[str | None, typer.Option("--time", metavar="TEXT")] = None,
+) -> Outcome:
+    """Write one memory, or many from a file."""
+    fields = {
+        "at": at, "via": via, "tag": tag, "imp": imp, "e": e, "emo": emo, "due": due, "topic": topic, "say": say,
+        "session": session, "turn": turn, "speaker": speaker, "time": time, "pinned": pinned or None,
+    }  # fmt: skip
+    mind = run.mind()
+    if batch is not None:
+        objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]
+        with progress.bar(run, messages.say("progress.embedding")) as advance:
+            added = mind.add_many(objects, by="cli", ledger=ledger, progress=advance)
+    else:
+        added = mind.add(_text(text), ledger=ledger, by="cli", **fields)
+    return Outcome(
+        {"memories": [shown(memory) for memory in added.memories]},
+        [[(memory.ref, "bold")] for memory in added.memories],
+        notices=added.notices,
+        hints=[messages.say("hint.after_add", ref=added.memories[0].ref)] if added.memories else [],
+    )
+
+
+def shown(memory: Memory) -> dict[str, Any]:
+    """A memory as JSON shows it: its ref and ledger, then its record."""
+    from nebula.mindlib.record import to_object
+
+    return {"ref": memory.ref, "ledger": memory.ledger, **to_object(memory)}
+
+
+def _text(given: str | None) -> str:
+    """The argument; standard input where it is `-`, or where it is missing and something is piped in."""
+    if given not in {None, "-"}:
+        return str(given)
+    if given is None and sys.stdin.isatty():
+        raise EmptyText
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadValue("stdin", error.reason, "UTF-8") from error
+
+
+def _objects(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSONL file; `-` is standard input. Raises FileUnusable with the line."""
+    from nebula.mindlib import ledger
+
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise FileUnusable(path, error.strerror or str(error)) from error
+    found = ledger.scan(path, data)
+    if found.damages:
+        damage = found.damages[0]
+        raise FileUnusable(path, f"{messages.say('word.line')} {damage.line}: {damage.reason}")
+    return [line.obj for line in found.lines]
+
+
+def _pin(run: Run, refs: list[str], *, pinned: bool) -> Outcome:
+    mind = run.mind()
+    memories = [mind.get(ref) for ref in refs]  # all are known before the first is changed
+    changed = [mind.pin(memory.ref, pinned) for memory in memories]
+    return Outcome({"memories": [shown(memory) for memory in changed]}, [[(memory.ref, "bold")] for memory in changed])
+
+
+def pin(run: Run, refs: Annotated[list[str], typer.Argument(metavar="REF…")]) -> Outcome:
+    """Make memories fixed stars."""
+    return _pin(run, refs, pinned=True)
+
+
+def unpin(run: Run, refs: Annotated[list[str], typer.Argument(metavar="REF…")]) -> Outcome:
+    """Let fixed stars go again."""
+    return _pin(run, refs, pinned=False)
