@@ -1,36 +1,35 @@
-"""Self-check (spec 9): six checks, each with what is missing and the next step. Never raises, never changes anything.
+"""Self-check (spec 9): six checks, each with what is missing and the next step. Never raises, fills nothing in.
 
-The check of meaning really encodes, and really asks a throw-away mind by all three routes: a dead route shows.
+Retrieval itself is tried in `selftest`. The one thing written is a probe file in the mind's folder, gone at once.
 """
 
 from __future__ import annotations
 
-import hashlib
 import platform
+import re
+import shlex
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import messages, places
-from nebula.errors import NebulaError
-from nebula.mind import Mind, has_numpy
+from nebula import messages, places, selftest
+from nebula.errors import NebulaError, short
+from nebula.mind import Built, Mind, has_numpy
 from nebula.mindlib.record import LEDGERS
-from nebula.mindlib.store import SIDE_LEDGERS, Store
-from nebula.settings import build, spread
+from nebula.mindlib.store import CONFIG, INDEX, SIDE_LEDGERS, Store
+from nebula.settings import Settings, build, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
 
     from nebula.places import Place
-    from nebula.settings import Settings
 
-#: Two sentences that mean alike, one that does not, and their cosines by the bundled encoder.
-ALIKE = ("我下个月要搬去青岛", "搬家去海边城市", "数据库索引坏了")
-COSINES = (0.5, 0.45)  # the first two at least, the first and the third at most
 MAP_FILE = "星图.html"
+#: Copies that sync programs leave beside a file: Dropbox, Nextcloud, Syncthing, Drive.
+_CONFLICTED = re.compile(r"conflict|冲突| \(\d+\)\.jsonl?$", re.IGNORECASE)
+_SHOWN = 5  # of a list, in a sentence; JSON has them all
 
 
 @dataclass(frozen=True)
@@ -56,173 +55,201 @@ class Report:
         return all(check.status != "bad" for check in self.checks)
 
 
-def examine(place: Place, environ: Mapping[str, str], now: Callable[[], datetime]) -> Report:
+@dataclass(frozen=True)
+class _Patient:
+    """What is examined. `refusal` is why its settings can't be used; then `settings` are the defaults."""
+
+    place: Place
+    store: Store
+    environ: Mapping[str, str]
+    now: Callable[[], datetime]
+    settings: Settings
+    refusal: NebulaError | None
+
+
+def examine(place: Place, environ: Mapping[str, str], *, now: Callable[[], datetime]) -> Report:
     """Look at everything the mind in `place` needs."""
     store = Store(place.folder)
-    settings, settings_error = _settings(store)
-    checks = [
-        _python(),
-        _folder(store, place),
-        _memories(store, place, environ),
-        _meaning(store, settings, now),
-        _mood(settings, settings_error, store),
-        _map(store),
-    ]
-    return Report(checks)
+    patient = _Patient(place, store, environ, now, *_settings(place, now))
+    checks = {
+        "python": _python,
+        "folder": _folder,
+        "memories": _memories,
+        "meaning": _meaning,
+        "mood": _mood,
+        "map": _map,
+    }
+    return Report([_guarded(name, check, patient) for name, check in checks.items()])
+
+
+def _settings(place: Place, now: Callable[[], datetime]) -> tuple[Settings, NebulaError | None]:
+    try:
+        return Mind(place.folder, now=now).settings, None
+    except NebulaError as error:
+        return build(), error
+
+
+def _guarded(name: str, check: Callable[[_Patient], Check], patient: _Patient) -> Check:
+    """A check that fails says so: the doctor is for minds and installations that are broken."""
+    try:
+        return check(patient)
+    except NebulaError as error:
+        return Check(name, "bad", error.message, error.hint)
+    except Exception as error:
+        said = short(f"{type(error).__name__}: {error}", 120)
+        return Check(
+            name,
+            "bad",
+            _say("failed", check=messages.say(f"check.{name}"), reason=said),
+            _say("reinstall"),
+            {"error": said},
+        )
 
 
 def _say(key: str, **facts: object) -> str:
     return messages.say(f"doctor.{key}", **facts)
 
 
-def _settings(store: Store) -> tuple[Settings, str]:
-    try:
-        return build(store.config()), ""
-    except NebulaError as error:
-        return build(), str(error)
+def _some(names: Iterable[object]) -> str:
+    listed = [str(name) for name in names]
+    return ", ".join(listed[:_SHOWN]) + (f" … ({len(listed)})" if len(listed) > _SHOWN else "")
 
 
-def _python() -> Check:
-    version = platform.python_version()
-    enough = sys.version_info >= (3, 11)
-    facts = {"version": version, "numpy": has_numpy()}
-    return Check("python", "ok" if enough else "bad", _say("python", version=version), "", facts)
+def _joined(hints: Iterable[str]) -> str:
+    return "; ".join(hint for hint in hints if hint)
 
 
-def _folder(store: Store, place: Place) -> Check:
+def _python(_: _Patient) -> Check:
+    facts = {"version": platform.python_version(), "numpy": has_numpy()}
+    return Check("python", "ok", _say("python", version=facts["version"]), "", facts)
+
+
+def _folder(patient: _Patient) -> Check:
+    folder, store = patient.place.folder, patient.store
+    said = {"folder": folder, "rule": messages.say(f"rule.{patient.place.rule}")}
     found = sum(store.path(kind.name).is_file() for kind in LEDGERS)
-    facts = {"folder": str(place.folder), "rule": place.rule, "ledgers": found}
-    line = _say("folder", folder=place.folder, rule=messages.say(f"rule.{place.rule}"), ledgers=found)
-    if not place.folder.exists():
-        return Check("folder", "ok", _say("folder_new", folder=place.folder, rule=messages.say(f"rule.{place.rule}")), "", facts)
+    facts: dict[str, Any] = {"folder": str(folder), "rule": patient.place.rule, "ledgers": found}
+    if not folder.exists():
+        return Check("folder", "ok", _say("folder_new", **said), "", facts)
     try:
         store.check_writable()
     except NebulaError as error:
-        return Check("folder", "bad", _say("folder_readonly", folder=place.folder, reason=error.message), error.hint, facts)
-    if sys.platform != "win32" and place.folder.stat().st_mode & 0o077:
-        return Check("folder", "warn", line, _say("modes", folder=place.folder), facts)
-    return Check("folder", "ok", line, "", facts)
+        return Check("folder", "bad", _say("folder_readonly", folder=folder, reason=error.message), error.hint, facts)
+    facts |= {"loose": _loose(store), "conflicted": _conflicted(folder)}
+    hints = [
+        _say("modes", names=_some(facts["loose"]), folder=shlex.quote(str(folder))) if facts["loose"] else "",
+        _say("conflicted", names=_some(facts["conflicted"])) if facts["conflicted"] else "",
+    ]
+    return Check("folder", "warn" if any(hints) else "ok", _say("folder", ledgers=found, **said), _joined(hints), facts)
 
 
-def _memories(store: Store, place: Place, environ: Mapping[str, str]) -> Check:
+def _loose(store: Store) -> list[str]:
+    """What of the mind other users of the machine may read; the folder itself is `.`."""
+    if sys.platform == "win32":
+        return []
+    names = [".", *(kind.file for kind in LEDGERS), *SIDE_LEDGERS, CONFIG, INDEX]
+    return [name for name in names if store.path(name).exists() and store.path(name).stat().st_mode & 0o077]
+
+
+def _conflicted(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if _CONFLICTED.search(path.name))
+
+
+def _memories(patient: _Patient) -> Check:
     counts: dict[str, int] = {}
     damages: list[str] = []
     repeated: list[str] = []
+    refusals: list[NebulaError] = []
     for kind in LEDGERS:
         try:
-            reading = store.read(kind.name)
+            reading = patient.store.read(kind.name)
         except NebulaError as error:
-            return Check("memories", "bad", error.message, error.hint, {"counts": counts})
+            refusals.append(error)
+            continue
         counts[kind.name] = len(reading.memories)
-        damages += [f"{d.path.name}:{d.line}" for d in reading.damages]
-        repeated += [m.ref for m in reading.memories if m.repeated]
+        damages += [_say("line", file=damage.path.name, line=damage.line) for damage in reading.damages]
+        repeated += [memory.ref for memory in reading.memories if memory.repeated]
     for name in SIDE_LEDGERS:
         try:
-            damages += [f"{name}:{d.line}" for d in store.scan(name).damages]
+            damages += [_say("line", file=name, line=damage.line) for damage in patient.store.scan(name).damages]
         except NebulaError as error:
-            return Check("memories", "bad", error.message, error.hint, {"counts": counts})
-    facts = {"counts": counts, "damages": damages, "repeated": repeated}
+            refusals.append(error)
+    return _counted(patient, counts, damages, repeated, refusals)
+
+
+def _counted(
+    patient: _Patient,
+    counts: Mapping[str, int],
+    damages: list[str],
+    repeated: list[str],
+    refusals: list[NebulaError],
+) -> Check:
     total = sum(counts.values())
-    shown = " · ".join(f"{kind.chinese} {counts[kind.name]}" for kind in LEDGERS if counts[kind.name])
-    if damages:
-        hint = _say("damaged", n=len(damages), where=", ".join(damages[:5]))
-        return Check("memories", "bad", _say("memories", total=total, shown=shown), hint, facts)
-    if repeated:
-        hint = _say("repeated", refs=", ".join(repeated[:5]))
-        return Check("memories", "warn", _say("memories", total=total, shown=shown), hint, facts)
-    if not total:
-        others = places.other_minds(environ, place.folder)
-        hint = _say("elsewhere", folder=others[0]) if others else _say("first")
-        return Check("memories", "ok", _say("empty"), hint, {**facts, "elsewhere": [str(other) for other in others]})
-    return Check("memories", "ok", _say("memories", total=total, shown=shown), "", facts)
+    shown = " · ".join(f"{kind.chinese} {counts[kind.name]}" for kind in LEDGERS if counts.get(kind.name))
+    line = _say("memories", total=total, shown=shown) if total else _say("empty")
+    elsewhere = [] if total else places.other_minds(patient.environ, patient.place.folder)
+    hints = [
+        _joined([*(refusal.message for refusal in refusals), refusals[0].hint]) if refusals else "",
+        _say("damaged", n=len(damages), where=_some(damages)) if damages else "",
+        _say("repeated", refs=_some(repeated)) if repeated else "",
+    ]
+    status = "bad" if damages or refusals else "warn" if repeated else "ok"
+    if not total and not any(hints):
+        hints = [_elsewhere(elsewhere) if elsewhere else _say("first")]
+    facts = {"counts": counts, "damages": damages, "repeated": repeated, "elsewhere": [str(at) for at in elsewhere]}
+    return Check("memories", status, line, _joined(hints), facts)
 
 
-def _meaning(store: Store, settings: Settings, now: Callable[[], datetime]) -> Check:
-    if not has_numpy():
-        return Check("meaning", "warn", _say("no_numpy"), messages.say("hint.numpy_missing"))
-    try:
-        dead = _dead_routes(now)
-        wrong = wrong_assets()
-        mind = Mind(store.folder, now=now) if build_ok(store) else None
-        encoder = (mind or Mind(Path(tempfile.gettempdir()) / "nebula-none")).encoder()
-    except NebulaError as error:
-        return Check("meaning", "bad", error.message, error.hint)
-    if dead or wrong:
-        line = _say("dead", routes=" ".join(dead)) if dead else _say("asset", names=", ".join(wrong))
-        return Check("meaning", "bad", line, messages.say("hint.model_unusable"), {"dead": dead, "wrong": wrong})
-    present, total, size = _coverage(mind)
-    facts = {"model": encoder.model, "dimensions": encoder.dimensions, "present": present, "total": total, "bytes": size}
-    line = _say(
-        "meaning", model=encoder.model, dimensions=encoder.dimensions, present=present, total=total, size=f"{size / 1024:.1f}KB"
-    )
-    if present < total:
-        return Check("meaning", "warn", line, _say("missing", n=total - present), facts)
-    return Check("meaning", "ok", line, "", facts)
+def _elsewhere(found: list[Path]) -> str:
+    return _say("elsewhere", folders=_some(found), first=shlex.quote(str(found[0])))
 
 
-def build_ok(store: Store) -> bool:
-    """Whether the mind's settings can be used."""
-    return not _settings(store)[1]
+def _meaning(patient: _Patient) -> Check:
+    dense = has_numpy()
+    dead = selftest.dead_routes(patient.now, dense=dense)
+    wrong = selftest.wrong_assets()
+    facts: dict[str, Any] = {"dead": dead, "wrong": wrong}
+    if dead:
+        return Check("meaning", "bad", _say("dead", routes=" ".join(dead)), _say("reinstall"), facts)
+    if wrong:
+        return Check("meaning", "bad", _say("asset", names=_some(wrong)), _say("reinstall"), facts)
+    if not dense:
+        return Check("meaning", "warn", _say("no_numpy"), messages.say("hint.numpy_missing"), facts)
+    if patient.refusal:
+        return Check("meaning", "warn", _say("not_counted"), patient.refusal.hint, facts)
+    return _covered(Mind(patient.place.folder, now=patient.now).peek(), facts)
 
 
-def _coverage(mind: Mind | None) -> tuple[int, int, int]:
-    """(memories with a vector, memories, bytes of the index), filling nothing in."""
-    if mind is None:
-        return 0, 0, 0
-    try:
-        seen = mind.peek()
-    except NebulaError:
-        return 0, 0, 0
-    return seen.present, seen.total, seen.bytes
+def _covered(seen: Built, facts: Mapping[str, Any]) -> Check:
+    facts = {**facts, **{name: getattr(seen, name) for name in ("model", "dimensions", "present", "total", "bytes")}}
+    said = {"model": seen.model, "dimensions": seen.dimensions, "present": seen.present, "total": seen.total}
+    line = _say("meaning", size=f"{seen.bytes / 1024:.1f}KB", **said)
+    missing = seen.total - seen.present
+    hint = _say("missing", missing=missing, total=seen.total) if missing else ""
+    return Check("meaning", "warn" if missing else "ok", line, hint, facts)
 
 
-def _dead_routes(now: Callable[[], datetime]) -> list[str]:
-    """The labels of the routes that do not find what they must, asked in a throw-away mind."""
-    import numpy as np
-
-    with tempfile.TemporaryDirectory(prefix="nebula-doctor-") as folder:
-        mind = Mind(Path(folder) / "mind", now=now)
-        near, same, far = (np.array(mind.embed(text)[0]) for text in ALIKE)
-        mind.add_many([{"text": ALIKE[0], "tag": "家"}, {"text": ALIKE[2]}, {"text": "明天晚上吃饺子", "tag": "家"}])
-        found = mind.recall(ALIKE[1], touch=False).rankings
-        words = mind.recall("索引", touch=False).rankings
-    dead = []
-    if words["lexical"][:1] != ["n2"]:
-        dead.append("词#")
-    if found["dense"][:1] != ["n1"] or float(near @ same) < COSINES[0] or float(near @ far) > COSINES[1]:
-        dead.append("义#")
-    if "n3" not in found["graph"]:
-        dead.append("图#")
-    return dead
+def _mood(patient: _Patient) -> Check:
+    if patient.refusal:
+        return Check("mood", "bad", patient.refusal.message, patient.refusal.hint)
+    mood = patient.settings.mood
+    source = Path(mood.file).expanduser() if mood.provider == "file" else None
+    badge = f"file:{source.name}" if source else mood.provider
+    _, unknown = spread(patient.store.config())
+    hints = [
+        _say("mood_file", file=source) if source and not source.is_file() else "",
+        _say("unknown_settings", keys=_some(unknown)) if unknown else "",
+    ]
+    facts = {"provider": mood.provider, "unknown_settings": unknown}
+    return Check("mood", "warn" if any(hints) else "ok", _say("mood", badge=badge), _joined(hints), facts)
 
 
-def wrong_assets() -> list[str]:
-    """Files of the bundled model whose sha256 is another than when they were made."""
-    folder = places.asset("bge-small-zh-v1.5")
-    wrong = []
-    for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
-        digest, _, name = line.partition("  ")
-        path = folder / name.strip()
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-            wrong.append(name.strip())
-    return wrong
-
-
-def _mood(settings: Settings, settings_error: str, store: Store) -> Check:
-    if settings_error:
-        return Check("mood", "bad", settings_error, messages.say("hint.settings_unusable"))
-    _, unknown = spread(store.config())
-    badge = settings.mood.provider if settings.mood.provider != "file" else f"file:{Path(settings.mood.file).name}"
-    facts = {"provider": settings.mood.provider, "unknown_settings": unknown}
-    if unknown:
-        return Check("mood", "warn", _say("mood", badge=badge), _say("unknown_settings", keys=", ".join(unknown)), facts)
-    return Check("mood", "ok", _say("mood", badge=badge), "", facts)
-
-
-def _map(store: Store) -> Check:
-    path = store.path(MAP_FILE)
+def _map(patient: _Patient) -> Check:
+    path = patient.store.path(MAP_FILE)
     if path.is_file():
-        return Check("map", "ok", _say("map", file=MAP_FILE), "", {"file": str(path)})
+        return Check(
+            "map", "ok", _say("map", file=MAP_FILE, size=f"{path.stat().st_size / 1024:.1f}KB"), "", {"file": str(path)}
+        )
+    if path.exists():
+        return Check("map", "warn", _say("map_odd", file=path), _say("map_move"), {"file": str(path)})
     return Check("map", "ok", _say("map_none"), "", {"file": ""})
-
-

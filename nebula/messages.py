@@ -48,6 +48,6 @@ def catalogue(language: str) -> Mapping[str, str]:
     return zh.SENTENCES
 
 
-def say(key: str, **facts: object) -> str:
+def say(key: str, /, **facts: object) -> str:
     """The sentence under a key with its facts filled in; facts are data and never read as a format."""
     return catalogue(language())[key].format(**{name: str(fact) for name, fact in facts.items()})

@@ -1,7 +1,8 @@
-"""No test can see a real mind, a real home, or the language and colours of whoever runs it."""
+"""Every test has a home, a mind and a language of its own: nothing of the user's is read or written."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,16 +10,24 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-_UNSET = ("NO_COLOR", "FORCE_COLOR", "NEBULA_HOME", "NEBULA_NOW", "COLUMNS", "LC_ALL", "LC_MESSAGES", "PYTHONIOENCODING")
-
 
 @pytest.fixture(autouse=True)
-def _isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(home))
-    monkeypatch.setenv("NEBULA_MIND", str(tmp_path / "mind"))
+def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh home; -> its folder."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("NEBULA_", "XDG_")) or name in {"NO_COLOR", "FORCE_COLOR", "PAGER", "COLUMNS"}:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(home / name.lower()))
+    monkeypatch.setenv("NEBULA_MIND", str(home / "mind"))
     monkeypatch.setenv("NEBULA_LANG", "zh")
-    for name in _UNSET:
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    return home
+
+
+@pytest.fixture
+def mind_dir(own_environment: Path) -> Path:
+    """The mind that commands use; not there yet."""
+    return own_environment / "mind"

@@ -28,7 +28,7 @@ class Figure:
 
 
 def ndcg(ids: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Σ over hits among the first k of 1 / log2(rank + 1), as a share of what min(|gold|, k) hits at the top would give.
+    """Σ over hits among the first k of 1 / log2(rank + 1), as a share of min(|gold|, k) hits at the top.
 
     0…1 (Järvelin & Kekäläinen 2002). Gold {a, b}, ranking x a b: (1/log2 3 + 1/log2 4) / (1 + 1/log2 3) = 0.693.
     """
@@ -63,8 +63,8 @@ METRICS: Mapping[str, Metric] = {
 def figures(values: Sequence[Sequence[float]]) -> list[Figure]:
     """Of each list of values, one value a query and all lists of one length: the mean and its interval.
 
-    Percentile bootstrap over queries (Efron 1979): the queries are drawn anew with replacement, 10,000 times, always the
-    same draws; the interval is where the middle 95 % of the means lie. One query: an interval of no width.
+    Percentile bootstrap over queries (Efron 1979): the queries are drawn anew with replacement, 10,000 times, the same
+    draws each time; the interval is where the middle 95 % of the means lie. One query: an interval of no width.
     """
     import numpy as np
 

@@ -19,7 +19,7 @@ from nebula.bench import metrics
 from nebula.errors import FileUnusable, NumpyMissing
 from nebula.mind import Mind, has_numpy
 from nebula.mindlib import ledger
-from nebula.mindlib.record import EMO_WORDS, EXPECTED
+from nebula.mindlib.record import EMO_WORDS
 from nebula.recall.fusion import ROUTES
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Table:
-    """The figures of a run: route -> metric -> figure; `milliseconds` are the median and the 95th percentile a query."""
+    """The figures of a run: route -> metric -> figure; `milliseconds` a query, median and 95th percentile."""
 
     queries: int
     memories: int
@@ -87,7 +87,7 @@ def run(
     now: Callable[[], datetime] = clock.now,
     timer: Callable[[], float] = time.perf_counter,
 ) -> Table:
-    """Score a set under settings `overrides`. A query without `at` is asked at `now`. `progress` takes (done, of) queries.
+    """Score a set under settings `overrides`; a query without `at` is asked at `now`; `progress` takes (done, of).
 
     Raises FileUnusable where the set can't be used, BadValue for an override, NotSetUp without numpy or encoder.
     """
@@ -194,7 +194,12 @@ def read_set(folder: Path) -> BenchSet:
 
 def _query(path: Path, number: int, obj: Mapping[str, Any]) -> Query:
     gold = obj.get("gold", [])
-    if not isinstance(gold, list) or not isinstance(obj.get("query"), str) or not obj["query"].strip() or "qid" not in obj:
+    if (
+        not isinstance(gold, list)
+        or not isinstance(obj.get("query"), str)
+        or not obj["query"].strip()
+        or "qid" not in obj
+    ):
         raise _unusable(path, number, "qid, query, gold")
     at = obj.get("at")
     moment = clock.parse(at) if isinstance(at, str) else None
@@ -212,6 +217,7 @@ def _unusable(path: Path, number: int, what: str) -> FileUnusable:
 
 
 def _objects(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
+    """The objects of a JSONL file, each with its line counted from 1."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -219,4 +225,4 @@ def _objects(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     found = ledger.scan(path, data)
     if found.damages:
         raise _unusable(path, found.damages[0].line, found.damages[0].reason)
-    return [(line.number, line.obj) for line in found.lines]
+    return [(data.count(b"\n", 0, line.offset) + 1, line.obj) for line in found.lines]

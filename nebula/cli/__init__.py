@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130
+#: Options whose value names a file, and a file's name may be any bytes.
+_PATHS = {"--mind", "--batch", "--rankings"}
 _MANY_THREADS = {"--build", "--batch", "bench"}
 
 
@@ -27,6 +29,8 @@ def run() -> None:
     try:
         code = main(sys.argv[1:])
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
@@ -59,7 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: list[str], language: str) -> int:
     from nebula.cli import app
+    from nebula.errors import BadValue
 
+    for before, arg in zip(["", *args], args, strict=False):
+        if before not in _PATHS and not arg.isascii() and arg.encode("utf-8", "replace").decode() != arg:
+            raise BadValue("argument", arg.encode("utf-8", "backslashreplace").decode(), "UTF-8")
     if not args:
         sys.stdout.write(app.overview() + "\n")
         return 0

@@ -1,13 +1,13 @@
 """The tree of commands, with its help in the language in use.
 
-Help stands in the catalogue: `help.<command>` for a command, `option.<command>.<name>` or, where an option means the same
-everywhere, `option.<name>` for a parameter.
+Help stands in the catalogue: `help.<command>` for a command, `option.<command>.<name>` for a parameter, or
+`option.<name>` where it means the same everywhere.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,8 @@ GROUPS = {
     "try": ("demo", "bench"),
 }
 
+HELP_FLAGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+
 
 @cache
 def commands(language: str) -> Any:
@@ -30,26 +32,38 @@ def commands(language: str) -> Any:
         name="nebula",
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings=dict(HELP_FLAGS),
     )
+    app.callback(invoke_without_command=False)(_root)
     for module in (remember, recall, meaning, config, doctor, demo, bench):
         module.register(app)
     root = typer.main.get_command(app)
     messages.use(language)
-    root.help = messages.say("help.nebula")
-    for name, command in root.commands.items():  # type: ignore[attr-defined]  # a group, by construction
-        _fill(name, command)
+    _fill("", root)
     return root
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from nebula.version import __version__
+
+        typer.echo(f"nebula {__version__}")
+        raise typer.Exit
+
+
+def _root(version: Annotated[bool, typer.Option("-V", "--version", is_eager=True, callback=_version)] = False) -> None:
+    """The root's own option."""
+
+
 def _fill(path: str, command: Any) -> None:
-    command.help = messages.say(f"help.{path}")
-    command.context_settings = {"help_option_names": ["-h", "--help"]}
+    command.help = messages.say(f"help.{path or 'nebula'}")
+    command.context_settings = dict(HELP_FLAGS)
+    command.get_help_option(typer.Context(command, **HELP_FLAGS)).help = messages.say("option.help")
     for parameter in command.params:
-        if parameter.param_type_name == "option":
+        if parameter.param_type_name == "option" and parameter.name != "help":
             parameter.help = messages.say(help_key(path, parameter.name))
     for name, inner in getattr(command, "commands", {}).items():
-        _fill(f"{path}.{name}", inner)
+        _fill(f"{path}.{name}".lstrip("."), inner)
 
 
 def help_key(path: str, name: str) -> str:

@@ -1,68 +1,92 @@
-"""The command bench: how well recall finds what it should."""
+"""The commands bench …: how well this program recalls, measured on sets of queries with known answers."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nebula import messages
 from nebula.cli import options, progress
 from nebula.cli.command import Run, command, overrides
-from nebula.cli.printing import Outcome
+from nebula.cli.printing import Outcome, one_line
 
 if TYPE_CHECKING:
-    from nebula.bench.recall import Outcome as Measured
+    from nebula.bench.metrics import Figure
+    from nebula.bench.recall import Table
     from nebula.cli.printing import Line
 
 
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER")]
+Rankings = Annotated[Path | None, typer.Option("--rankings", metavar="OUT.jsonl")]
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command of this module."""
+    """Add the commands of this module."""
     group = typer.Typer(no_args_is_help=True)
     app.add_typer(group, name="bench")
+    group.callback()(_bench)
     command(group, "recall")(recall)
+
+
+def _bench() -> None:
+    """Keep the group a group while it has one command."""
 
 
 def recall(
     run: Run,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER")],
-    rankings: Annotated[Path | None, typer.Option("--rankings", metavar="OUT.jsonl")] = None,
+    folder: Folder,
+    rankings: Rankings = None,
     profile: options.Profile = "",
     set_: options.SetValues = None,
 ) -> Outcome:
-    """Fill a throw-away mind from a set and ask it every query."""
-    from nebula.bench.recall import run as measure
+    """Score recall on a set, per route and fused. The mind in use is not touched: the set has minds of its own."""
+    from nebula.bench import recall as bench
+
+    run.now()  # a wrong --now is refused before anything is done
+    with progress.bar(run, messages.say("progress.asking")) as advance:
+        table = bench.run(folder, overrides(profile, set_), advance, now=run.now)
+    if rankings is not None:
+        _write(rankings, table)
+    return Outcome(_object(table), _lines(folder, table))
+
+
+def _write(path: Path, table: Table) -> None:
     from nebula.mindlib import files, ledger
 
-    with progress.bar(run, messages.say("progress.asking")) as advance:
-        measured = measure(folder, overrides(profile, set_), advance)
-    if rankings is not None:
-        lines = ledger.dump({"qid": qid, "ids": ids} for qid, ids in measured.rankings.items())
-        files.replace(rankings, lines)
-    table = {
-        route: {name: [round(x, 4) for x in (e.mean, e.low, e.high)] for name, e in by_metric.items()}
-        for route, by_metric in measured.table.items()
+    files.replace(path, ledger.dump(table.rankings), durable=False)
+
+
+def _object(table: Table) -> dict[str, Any]:
+    rows = {
+        route: {name: {"mean": f.mean, "low": f.low, "high": f.high} for name, f in row.items()}
+        for route, row in table.rows.items()
     }
-    data = {
-        "queries": measured.queries,
-        "memories": measured.memories,
-        "table": table,
-        "seconds_per_query": round(measured.seconds, 5),
-    }
-    return Outcome(data, _table(measured))
+    half, most = table.milliseconds
+    counts = {"queries": table.queries, "memories": table.memories, "subjects": table.subjects}
+    times = {"milliseconds": {"median": half, "p95": most}}
+    return {**counts, "rows": rows, **times, "unknown_emo": dict(table.unknown_emo)}
 
 
-LABELS = {"lexical": "词", "dense": "义", "graph": "图", "fused": "词+义+图"}
+def _lines(folder: Path, table: Table) -> list[Line]:
+    said = messages.say("bench.head", queries=table.queries, memories=table.memories)
+    names = "".join(f"{name:<{_WIDTH}}" for name in next(iter(table.rows.values())))
+    lines: list[Line] = [[(f"{folder.resolve().name}  {said}", "bold")], [(" " * 5 + names.rstrip(), "dim")]]
+    for route, row in table.rows.items():
+        cells = "".join(f"{_cell(figure):<{_WIDTH}}" for figure in row.values())
+        lines.append([(_LABELS[route], "magenta"), (cells.rstrip(), "")])
+    lines.append([(messages.say("bench.time", ms=f"{table.milliseconds[0]:.1f}"), "")])
+    if table.unknown_emo:
+        words = ", ".join(f"{one_line(emo)} ×{count}" for emo, count in table.unknown_emo.items())
+        lines.append([(messages.say("bench.unknown_emo", words=words), "dim")])
+    return lines
 
 
-def _table(measured: Measured) -> list[Line]:
-    names = list(next(iter(measured.table.values())))
-    head = messages.say("bench.head", queries=measured.queries, memories=measured.memories)
-    lines: list[Line] = [[(head, "bold")], [(" " * 10 + "".join(f"{name:>22}" for name in names), "dim")]]
-    for route, by_metric in measured.table.items():
-        label = LABELS[route]
-        cells = "".join(f"{f'{e.mean:.3f} [{e.low:.3f} {e.high:.3f}]':>22}" for e in by_metric.values())
-        pad = " " * (10 - len(label) - sum(ord(c) > 0x2E80 for c in label))
-        lines.append([(label + pad, "cyan"), (cells, "")])
-    return [*lines, [(messages.say("bench.time", ms=f"{measured.seconds * 1000:.1f}"), "dim")]]
+_WIDTH = 21
+#: As hits are labelled, five columns wide; a Han character takes two. The last row is what recall answers with.
+_LABELS = {"lexical": "词   ", "dense": "义   ", "graph": "图   ", "fused": "RRF  "}
+
+
+def _cell(figure: Figure) -> str:
+    return f"{figure.mean:.3f} [{figure.low:.3f},{figure.high:.3f}]"

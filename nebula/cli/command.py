@@ -33,6 +33,7 @@ SHARED: Mapping[str, tuple[Any, Any]] = {
     "quiet": (options.Quiet, False),
     "debug": (options.Debug, False),
     "no_color": (options.NoColor, False),
+    "no_pager": (options.NoPager, False),
     "lock_timeout": (options.LockTimeout, 10.0),
 }
 
@@ -47,6 +48,7 @@ class Run:
     quiet: bool
     debug: bool
     no_color: bool
+    no_pager: bool
     lock_timeout: float
 
     @property
@@ -78,10 +80,13 @@ class Run:
         """Print an outcome; -> the exit code."""
         if not self.quiet:
             printing.show_notices(outcome.notices)
-        if self.json:
+        if outcome.rows is not None:
+            printing.show_jsonl(outcome.rows)
+        elif self.json:
             printing.show_json({"schema": 1, "ok": True, "data": outcome.data})
         else:
-            printing.show_lines(outcome.lines, colour=self.colour)
+            pager = printing.pager(self.environ) if outcome.long and not self.no_pager else []
+            printing.show_lines(outcome.lines, colour=self.colour, pager=pager)
             if not self.quiet and sys.stderr.isatty():
                 for hint in outcome.hints:
                     printing.tell(hint)

@@ -34,11 +34,12 @@ def demo(run: Run) -> Outcome:
         lines.append([(messages.say("demo.start", n=total), "")])
         added = mind.add(OWN, tag="猫", by="demo")
         lines += [_typed(f'nebula add "{OWN}" --tag 猫'), [(added.memories[0].ref, "")]]
-        for query in QUERIES:
-            explain = query == QUERIES[-1]
-            found = mind.recall(query, n=3, explain=explain)
+        for kind, query in QUERIES.items():
+            explain = kind == "explain"
+            found = mind.recall(query, n=2, explain=explain)
             asked[query] = [hit_object(hit) for hit in found.hits]
-            lines.append(_typed(f'nebula recall "{query}" -n 3{" --explain" if explain else ""}'))
+            lines += [[("", "")], [(messages.say(f"demo.{kind}"), "")]]
+            lines.append(_typed(f'nebula recall "{query}" -n 2{" --explain" if explain else ""}'))
             lines += [line for hit in found.hits for line in hit_lines(hit, explain=explain)]
     lines += [[("", "")], [(messages.say("demo.end"), "")]]
     return Outcome({"memories": total + 1, "recalled": asked}, lines)

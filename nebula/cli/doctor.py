@@ -25,7 +25,8 @@ def doctor(run: Run) -> Outcome:
     """Six checks, each with the next step."""
     from nebula.doctor import examine
 
-    report = examine(run.place(), run.environ, run.now)
+    now = run.now()  # a wrong --now is refused before anything is done
+    report = examine(run.place(), run.environ, now=lambda: now)
     lines: list[Line] = []
     for check in report.checks:
         mark, style = MARKS[check.status]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tempfile
 import traceback
 from pathlib import Path
@@ -16,19 +17,26 @@ from nebula.errors import NebulaError, short
 from nebula.mindlib import files
 
 UNEXPECTED = 3
+INTERRUPTED = 130
 USAGE = 2
 
 
 def report(error: Exception, args: list[str]) -> int:
     """Tell of an error that ended a command; -> the exit code."""
+    args = args[: args.index("--")] if "--" in args else args  # what follows is text
     if "--debug" in args:
         traceback.print_exception(error)
     if isinstance(error, NebulaError):
         return _tell(error.code, error.message, error.hint, error.exit_code, args)
     if isinstance(error, typer.exceptions.TyperException) or hasattr(error, "format_message"):
-        return _tell("usage", _usage(error, args), messages.say("hint.usage"), USAGE, args)
+        if type(error).__name__ == "NoArgsIsHelpError":  # a group alone: its message is its help
+            sys.stdout.write(f"{error}\n")
+            return 0
+        dashed = type(error).__name__ == "NoSuchOption"
+        hint = messages.say("hint.usage" if dashed else "hint.wrong_usage")
+        return _tell("usage", _usage(error, args), hint, USAGE, args)
     if isinstance(error, typer.exceptions.Abort | EOFError):
-        return 130
+        return INTERRUPTED
     saved = _save(error)
     said = messages.say("error.unexpected", what=short(f"{type(error).__name__}: {error}", 120))
     return _tell("unexpected", said, messages.say("hint.unexpected", path=saved), UNEXPECTED, args)
@@ -57,8 +65,9 @@ def _tell(code: str, message: str, hint: str, exit_code: int, args: list[str]) -
 def _save(error: Exception) -> str:
     """Put the traceback into a file of its own; -> its path, or - where that fails too."""
     path = Path(tempfile.gettempdir()) / f"nebula-report-{os.getpid()}.txt"
+    told = "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
     try:
-        files.replace(path, "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace"), durable=False)
+        files.replace(path, told, durable=False)
     except NebulaError:
         return "-"
     return str(path)

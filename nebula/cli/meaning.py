@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nebula import messages
-from nebula.cli import progress
+from nebula.cli import printing, progress
 from nebula.cli.command import Run, command
 from nebula.cli.printing import Outcome
 from nebula.errors import WrongUsage
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 def embed(
     run: Run,
-    text: Annotated[str | None, typer.Argument(show_default=False)] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT]", show_default=False)] = None,
     build: Annotated[bool, typer.Option("--build")] = False,
 ) -> Outcome:
     """Make every missing vector, or show the vector of a text."""
@@ -31,6 +31,9 @@ def embed(
         pieces = mind.embed(text)
         lines = [[(" ".join(f"{number:.6f}" for number in piece), "")] for piece in pieces]
         return Outcome({"vectors": pieces, "dimensions": len(pieces[0]), "model": mind.encoder().model}, lines)
+    if not run.quiet:
+        before = mind.peek()
+        printing.tell(messages.say("progress.plan", missing=before.total - before.present, total=before.total))
     with progress.bar(run, messages.say("progress.embedding")) as advance:
         built = mind.build(advance)
     size = f"{built.bytes / 1024:.1f}KB"

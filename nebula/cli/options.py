@@ -13,7 +13,10 @@ Now = Annotated[str, typer.Option("--now", metavar="TIME", envvar="NEBULA_NOW", 
 Quiet = Annotated[bool, typer.Option("-q", "--quiet")]
 Debug = Annotated[bool, typer.Option("--debug")]
 NoColor = Annotated[bool, typer.Option("--no-color")]
-LockTimeout = Annotated[float, typer.Option("--lock-timeout", metavar="SECONDS", min=0.0, max=3600.0, show_default=False)]
+NoPager = Annotated[bool, typer.Option("--no-pager")]
+LockTimeout = Annotated[
+    float, typer.Option("--lock-timeout", metavar="SECONDS", min=0.0, max=3600.0, show_default=False)
+]
 Limit = Annotated[int, typer.Option("-n", "--limit", min=1, max=10_000)]
 Ledgers = Annotated[list[str] | None, typer.Option("-l", "--ledger", metavar="LEDGER")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG")]

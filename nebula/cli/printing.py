@@ -5,8 +5,12 @@ Stored text is data: no markup, no control or direction characters reach a termi
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
+import shutil
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO
@@ -21,9 +25,13 @@ if TYPE_CHECKING:
     #: Stretches of one line with the style that a terminal gives them.
     Line = Sequence[tuple[str, str]]
 
-#: C0, DEL, C1, line separators, and characters that change the direction of what follows.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+#: Lone surrogates, C0, DEL, C1, line separators, and characters that change the direction of what follows.
+_UNSAFE = re.compile(
+    "[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
 _BREAKS = re.compile(r"[\n\t\r\u2028\u2029\x85\x0b\x0c]+")
+#: The style of a stretch that is shortened where its line is wider than the terminal.
+FIT = "none"
 PIPE_LIMIT = 2000  # characters of a text in one line of a pipe; shortened openly beyond
 
 
@@ -37,6 +45,10 @@ class Outcome:
     notices: Sequence[Notice] = field(default_factory=tuple)
     #: What only a person at a terminal is told, e.g. the next command.
     hints: Sequence[str] = ()
+    #: Objects to print one a line instead of everything else.
+    rows: Sequence[Mapping[str, Any]] | None = None
+    #: Whether a pager helps where it does not fit a terminal.
+    long: bool = False
 
 
 def clean(text: str) -> str:
@@ -58,33 +70,69 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) 
     return forced not in {"0", "false"} if forced else stream.isatty()
 
 
-def show_lines(lines: Sequence[Line], *, colour: bool) -> None:
-    """Print lines on stdout."""
-    if not colour:
-        for line in lines:
-            sys.stdout.write("".join(text for text, _ in line) + "\n")
-        return
-    from rich.console import Console
-    from rich.text import Text
+def pager(environ: Mapping[str, str]) -> list[str]:
+    """The command that shows long text: PAGER, else `less -FIRX`; empty where there is none or PAGER is cat."""
+    words = shlex.split(environ.get("PAGER") or "less -FIRX")
+    return words if words and words[0] != "cat" and shutil.which(words[0]) else []
 
-    console = Console(highlight=False, markup=False, emoji=False, force_terminal=True)
-    for line in lines:
-        console.print(Text.assemble(*line), soft_wrap=not sys.stdout.isatty())
+
+def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()) -> None:
+    """Print lines on stdout; into a terminal each is fitted to the width, and a pager shows them if there is one."""
+    terminal = sys.stdout.isatty()
+    safe = [[(clean(text), style) for text, style in line] for line in lines]
+    if terminal:
+        width = shutil.get_terminal_size().columns
+        safe = [_fitted(line, width) for line in safe]
+    text = _coloured(safe) if colour else "".join("".join(part for part, _ in line) + "\n" for line in safe)
+    if terminal and pager and text:
+        data = text.encode(sys.stdout.encoding, "replace")
+        subprocess.run(pager, input=data, check=False)
+        return
+    sys.stdout.write(text)
+
+
+def _fitted(line: Line, width: int) -> list[tuple[str, str]]:
+    """The line with its FIT stretch shortened openly to what the width leaves; Chinese counts double."""
+    from rich.cells import cell_len, set_cell_size
+
+    over = sum(cell_len(text) for text, _ in line) - width
+    fitted = []
+    for text, style in line:
+        room = max(cell_len(text) - over - 1, 8)
+        cut = over > 0 and style == FIT and room < cell_len(text)
+        fitted.append((set_cell_size(text, room).rstrip() + "…" if cut else text, style))
+    return fitted
+
+
+def _coloured(lines: Sequence[Line]) -> str:
+    """The lines with the escape sequences of their styles, never wrapped here."""
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    def painted(text: str, style: str) -> str:
+        return Style.parse(style or "none").render(text, color_system=ColorSystem.STANDARD)
+
+    return "".join("".join(painted(*part) for part in line) + "\n" for line in lines)
 
 
 def show_json(document: Mapping[str, Any]) -> None:
     """Print one document in UTF-8 whatever the console's encoding."""
-    import orjson
-
-    data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS)
-    _write_utf8(data)
+    _write_utf8(_dumped(document, indent=True))
 
 
 def show_jsonl(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print one object a line."""
+    _write_utf8(b"".join(_dumped(row, indent=False) for row in rows))
+
+
+def _dumped(document: Mapping[str, Any], *, indent: bool) -> bytes:
     import orjson
 
-    _write_utf8(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
+    option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    try:
+        return orjson.dumps(document, option=option)
+    except TypeError:  # a path or a text that is no UTF-8: escaped, as JSON can
+        return (json.dumps(document, indent=2 if indent else None, default=str) + "\n").encode()
 
 
 def _write_utf8(data: bytes) -> None:

@@ -12,10 +12,14 @@ from nebula.cli import options, printing
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import BadValue
+from nebula.errors import BadValue, WrongUsage
+from nebula.mind import Notice
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nebula.cli.printing import Line
+    from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Filters, Hit
 
@@ -29,7 +33,8 @@ def register(app: typer.Typer) -> None:
 
 def recall(
     run: Run,
-    query: Annotated[str, typer.Argument()],
+    query: Annotated[str, typer.Argument(metavar="QUERY|-")],
+    *,
     limit: options.Limit = 8,
     ledger: options.Ledgers = None,
     tag: options.Tags = None,
@@ -44,18 +49,17 @@ def recall(
     jsonl: Annotated[bool, typer.Option("--jsonl")] = False,
 ) -> Outcome:
     """What comes to mind for a query."""
+    if jsonl and run.json:
+        raise WrongUsage("--json | --jsonl")
     filters = make_filters(ledger, tag, via, since, until, old=all_)
     mind = run.mind(overrides(profile, set_))
     found = mind.recall(_query(query), n=limit, filters=filters, touch=not no_touch, explain=explain)
     rows = [hit_object(hit) for hit in found.hits]
     lines = [line for hit in found.hits for line in hit_lines(hit, explain=explain)]
-    if jsonl:
-        printing.show_jsonl(rows)
-        lines = []
-    nothing = [] if found.hits else [messages.say("notice.nothing")]
-    if nothing and not run.quiet and not run.json:
-        printing.tell(nothing[0])
-    return Outcome({"query": found.query, "hits": rows}, lines, 0 if found.hits else 1, found.notices)
+    nothing = [Notice("nothing")] if not (found.hits or run.json) else []
+    data = {"query": found.query, "hits": rows}
+    code = 0 if found.hits else 1
+    return Outcome(data, lines, code, [*found.notices, *nothing], rows=rows if jsonl else None)
 
 
 def _query(text: str) -> str:
@@ -110,11 +114,15 @@ def hit_lines(hit: Hit, *, explain: bool) -> list[Line]:
         (f"{hit.score:.3f}", "cyan"),
         (f" {hit.label}", "magenta"),
         *old,
-        (f" {memory.at[:10]} ", "dim"),
-        (one_line(memory.text), ""),
+        (f" {_day(memory)} ", "dim"),
+        (one_line(memory.text), printing.FIT),
         (f"  {memory.ref}", "dim"),
     ]
     return [head, *_explained(hit)] if explain else [head]
+
+
+def _day(memory: Memory) -> str:
+    return one_line(memory.at[:10])
 
 
 def _explained(hit: Hit) -> list[Line]:
@@ -130,6 +138,7 @@ def _explained(hit: Hit) -> list[Line]:
 
 def list_(
     run: Run,
+    *,
     limit: options.Limit = 20,
     ledger: options.Ledgers = None,
     tag: options.Tags = None,
@@ -141,7 +150,13 @@ def list_(
     """The newest memories."""
     found = run.mind().list(make_filters(ledger, tag, via, since, until, old=all_), limit)
     rows = [shown(memory) for memory in found.memories]
-    return Outcome({"memories": rows, "total": found.total}, [memory_line(memory) for memory in found.memories])
+    lines = [memory_line(memory) for memory in found.memories]
+    return Outcome({"memories": rows, "total": found.total}, lines, notices=_damaged(found.damages), long=True)
+
+
+def _damaged(damages: Sequence[Damage]) -> list[Notice]:
+    where = ", ".join(f"{damage.path.name}:{damage.line}" for damage in damages[:5])
+    return [Notice("damaged_lines", {"n": len(damages), "where": where})] if damages else []
 
 
 def memory_line(memory: Memory) -> Line:
@@ -150,9 +165,9 @@ def memory_line(memory: Memory) -> Line:
 
     name = BY_NAME[memory.ledger].chinese
     return [
-        (f"{memory.ref:<5}", "bold"),
-        (f" {memory.at[:10]} {name} ", "dim"),
-        (one_line(memory.text), ""),
+        (f"{one_line(memory.ref):<5}", "bold"),
+        (f" {_day(memory)} {name} ", "dim"),
+        (one_line(memory.text), printing.FIT),
     ]
 
 
@@ -163,13 +178,13 @@ def show(run: Run, refs: Annotated[list[str], typer.Argument(metavar="REF…")])
     lines: list[Line] = []
     for memory in memories:
         lines += _whole(memory)
-    return Outcome({"memories": [shown(memory) for memory in memories]}, lines)
+    return Outcome({"memories": [shown(memory) for memory in memories]}, lines, long=True)
 
 
 def _whole(memory: Memory) -> list[Line]:
     from nebula.mindlib.record import BY_NAME
 
-    head: Line = [(memory.ref, "bold"), (f"  {BY_NAME[memory.ledger].chinese}  {memory.at}", "dim")]
+    head: Line = [(memory.ref, "bold"), (f"  {BY_NAME[memory.ledger].chinese}  {one_line(memory.at)}", "dim")]
     text: list[Line] = [[(f"  {printing.clean(line)}", "")] for line in memory.text.split("\n")]
     told = {**shown(memory), "imp": memory.imp, "depth": memory.depth, "hits": memory.hits}
     for name in ("ref", "ledger", "id", "at", "text"):

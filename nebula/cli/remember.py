@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotation when it builds the command
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +12,7 @@ from nebula import messages
 from nebula.cli import progress
 from nebula.cli.command import Run, command
 from nebula.cli.printing import Outcome
-from nebula.errors import BadValue, EmptyText, FileUnusable
+from nebula.errors import BadValue, EmptyText, FileUnusable, WrongUsage
 
 if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
@@ -27,7 +27,8 @@ def register(app: typer.Typer) -> None:
 
 def add(
     run: Run,
-    text: Annotated[str | None, typer.Argument(show_default=False)] = None,
+    text: Annotated[str | None, typer.Argument(metavar="[TEXT|-]", show_default=False)] = None,
+    *,
     batch: Annotated[Path | None, typer.Option("--batch", metavar="FILE.jsonl")] = None,
     ledger: Annotated[str, typer.Option("-l", "--ledger", metavar="LEDGER")] = "notes",
     at: Annotated[str | None, typer.Option("--at", metavar="TIME")] = None,
@@ -50,6 +51,8 @@ def add(
         "at": at, "via": via, "tag": tag, "imp": imp, "e": e, "emo": emo, "due": due, "topic": topic, "say": say,
         "session": session, "turn": turn, "speaker": speaker, "time": time, "pinned": pinned or None,
     }  # fmt: skip
+    if batch is not None and text is not None:
+        raise WrongUsage("add TEXT | add --batch FILE.jsonl")
     mind = run.mind()
     if batch is not None:
         objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]

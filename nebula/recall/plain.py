@@ -165,12 +165,14 @@ class PlainSearch:
         total = sum(seeds.scores)
         if not total:
             return Ranking()
-        reset = {row: score / total for row, score in zip(seeds.ids, seeds.scores, strict=True)}
+        reset: dict[Hashable, float] = {
+            row: score / total for row, score in zip(seeds.ids, seeds.scores, strict=True)
+        }
         degree: dict[Hashable, float] = defaultdict(float)
         for a, b, weight, _ in self.edges:
             degree[a] += weight
             degree[b] += weight
-        d, p = self.settings.graph.d, dict[Hashable, float](reset)
+        d, p = self.settings.graph.d, dict(reset)
         for _ in range(self.settings.graph.hops):
             moved: dict[Hashable, float] = defaultdict(float)
             for a, b, weight, _ in self.edges:

@@ -1,0 +1,160 @@
+"""Pipes, terminals, colours, encodings and signals (ecosystem 4, rows 10–13, 23, 30; cases S03, S04)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Nebula
+
+ROOT = Path(__file__).parents[2]
+LONG = "很长的航海日志" * 60 + "结尾标记"
+
+
+def process(*argv: str, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """The command as a shell runs it."""
+    settled = {**os.environ, "PYTHONPATH": str(ROOT), **env}
+    command = [sys.executable, "-m", "nebula", *argv]
+    return subprocess.run(command, capture_output=True, env=settled, timeout=120, check=False, input=b"")
+
+
+def on_terminal(columns: int, *argv: str, **env: str) -> str:
+    """What the command writes to a terminal of that width."""
+    pty = pytest.importorskip("pty", reason="pseudo-terminals are POSIX")
+    leader, follower = pty.openpty()
+    settled = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": str(columns), "TERM": "xterm", **env}
+    command = [sys.executable, "-m", "nebula", *argv]
+    with subprocess.Popen(command, stdout=follower, stderr=subprocess.DEVNULL, stdin=follower, env=settled) as started:
+        os.close(follower)
+        data = b""
+        try:
+            while part := os.read(leader, 65536):
+                data += part
+        except OSError:  # Linux's way of saying that the other end is closed
+            pass
+        started.wait(60)
+    os.close(leader)
+    return data.decode()
+
+
+COLOURS = [
+    {"COLUMNS": "20"},
+    {"COLUMNS": "20", "FORCE_COLOR": "1"},
+    {"COLUMNS": "20", "NO_COLOR": "1", "TERM": "dumb"},
+    {"FORCE_COLOR": "0"},
+]
+
+
+@pytest.mark.parametrize("env", COLOURS)
+def test_json_whatever_the_width_and_colour(
+    nebula: Nebula, monkeypatch: pytest.MonkeyPatch, env: dict[str, str]
+) -> None:
+    """S04: one valid document without an escape byte, the text exact."""
+    nebula("add", LONG)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    said = nebula("recall", "航海日志", "--json")
+    assert "\x1b" not in said.out
+    assert said.data["hits"][0]["text"] == LONG
+
+
+@pytest.mark.parametrize(
+    ("env", "flags", "coloured"),
+    [
+        ({}, (), False),
+        ({"FORCE_COLOR": "1"}, (), True),
+        ({"FORCE_COLOR": "0"}, (), False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, (), False),
+        ({"FORCE_COLOR": "1", "TERM": "dumb"}, (), False),
+        ({"FORCE_COLOR": "1"}, ("--no-color",), False),
+    ],
+)
+def test_colour_in_a_pipe(
+    nebula: Nebula, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], flags: tuple[str, ...], coloured: bool
+) -> None:
+    """Row 10 and S04: no escape byte unless FORCE_COLOR asks for it; one result, one line."""
+    nebula("add", LONG)
+    for name, value in {"COLUMNS": "20", **env}.items():
+        monkeypatch.setenv(name, value)
+    said = nebula("recall", "航海日志", *flags)
+    assert ("\x1b" in said.out) is coloured
+    assert said.out.count("\n") == 1
+    assert "结尾标记" in said.out
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_terminal_width(nebula: Nebula, columns: int) -> None:
+    """Row 13: a result takes one line of a terminal, Chinese counted double, shortened openly, its ref kept."""
+    from rich.cells import cell_len
+
+    nebula("add", LONG, "--at", "2026-05-01")
+    lines = on_terminal(columns, "list", "--no-pager", NO_COLOR="1").splitlines()
+    assert len(lines) == 1
+    assert columns - 3 <= cell_len(lines[0]) <= columns
+    assert lines[0].endswith("…")
+    recalled = on_terminal(columns, "recall", "航海日志", "--no-touch", NO_COLOR="1").splitlines()
+    assert recalled[0].endswith("…  n1")
+
+
+@pytest.mark.process
+def test_terminal_is_coloured_and_paged(nebula: Nebula, tmp_path: Path) -> None:
+    """Rows 10 and 12: colours on a terminal; list and show go through PAGER there, never in a pipe."""
+    nebula("add", "一条")
+    assert "\x1b[" in on_terminal(80, "list", PAGER="cat")
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho paged; cat\n")
+    pager.chmod(0o755)
+    assert "paged" in on_terminal(80, "show", "n1", PAGER=str(pager))
+    assert "paged" not in on_terminal(80, "show", "n1", "--no-pager", PAGER=str(pager))
+    assert b"paged" not in process("show", "n1", PAGER=str(pager)).stdout
+
+
+@pytest.mark.process
+def test_no_text_at_a_terminal_is_no_hang(mind_dir: Path) -> None:
+    """Row 7: `nebula add` alone at a terminal ends at once."""
+    assert on_terminal(80, "add") == ""
+    assert not mind_dir.exists()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("encoding", ["gbk", "cp950", "cp1252", "ascii"])
+def test_console_that_is_not_utf8(mind_dir: Path, encoding: str) -> None:
+    """S03: the work is done and stored whole; what is printed decodes in the console's own encoding."""
+    text = f"猫在窗台上睡着了 🐈 {encoding}"
+    for argv in (("add", text), ("recall", "窗台"), ("doctor",)):
+        done = process(*argv, PYTHONIOENCODING=encoding)
+        assert done.returncode == 0, done.stderr
+        shown = done.stdout.decode(encoding)
+        done.stderr.decode(encoding)
+        if argv[0] == "recall" and encoding == "gbk":
+            assert "窗台" in shown
+    assert json.loads((mind_dir / "notes.jsonl").read_text(encoding="utf-8"))["text"] == text
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1"])
+def test_utf8_whatever_the_locale(mind_dir: Path, locale: str) -> None:
+    """Row 30: an argument is stored as it was typed."""
+    assert process("add", "海边 🌊", LC_ALL=locale).returncode == 0
+    assert json.loads((mind_dir / "notes.jsonl").read_text(encoding="utf-8"))["text"] == "海边 🌊"
+
+
+@pytest.mark.process
+def test_closed_pipe_is_silent(nebula: Nebula, tmp_path: Path) -> None:
+    """Row 23: `nebula list | head -1` prints no traceback."""
+    path = tmp_path / "many.jsonl"
+    path.write_text("".join(json.dumps({"text": f"第 {i} 条 " + "长" * 100}) + "\n" for i in range(400)))
+    nebula("add", "--batch", str(path))
+    command = f'"{sys.executable}" -m nebula list -n 10000 | head -1'
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, shell=True, capture_output=True, env=env, timeout=120, check=False)
+    assert done.stdout.count(b"\n") == 1
+    assert done.stderr == b""
