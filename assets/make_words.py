@@ -54,9 +54,7 @@ def idf_list(path: Path) -> dict[str, float]:
     return {word: float(value) for word, value in pairs}
 
 
-def pack(
-    words: dict[str, int], total: int, idf: dict[str, float], emit: dict[str, dict[str, float]]
-) -> bytes:
+def pack(words: dict[str, int], total: int, idf: dict[str, float], emit: dict[str, dict[str, float]]) -> bytes:
     """The whole file. Two words with one hash would make one of them vanish: refused."""
     order = sorted(words, key=word_hash)
     hashes = [word_hash(word) for word in order]

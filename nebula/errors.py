@@ -1,4 +1,4 @@
-"""The one tree of failures, drawn here:
+"""The one tree of failures, drawn here.
 
     NebulaError                        exit
       WrongUsage                        2     a flag, a value, a REF or an id that can't be meant

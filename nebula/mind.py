@@ -360,7 +360,3 @@ def _missing(index: Index) -> list[Notice]:
 
 def _fields(obj: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in obj.items() if name != "text"}
-
-
-
-

@@ -40,7 +40,12 @@ def whole(low: int, high: int) -> Rule:
     """A whole number, both ends allowed."""
 
     def read(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1 or not low <= value <= high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value != value // 1
+            or not low <= value <= high
+        ):
             raise ValueError
         return int(value)
 

@@ -22,11 +22,7 @@ def bert_forward(
     """One sequence through BERT in float64, straight from the paper: [L] -> [d] of length 1."""
     w = {name: np.asarray(array, np.float64) for name, array in tensors.items() if "word_emb" not in name}
     x = np.asarray(tensors["embeddings.word_embeddings.weight"][list(ids)], np.float64)
-    x = (
-        x
-        + w["embeddings.position_embeddings.weight"][: len(ids)]
-        + w["embeddings.token_type_embeddings.weight"][0]
-    )
+    x = x + w["embeddings.position_embeddings.weight"][: len(ids)] + w["embeddings.token_type_embeddings.weight"][0]
     x = _bert_norm(x, w, "embeddings.LayerNorm", eps)
     layers = 1 + max(int(name.split(".")[2]) for name in w if name.startswith("encoder.layer."))
     for number in range(layers):

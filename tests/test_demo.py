@@ -65,7 +65,7 @@ def test_an_own_mind_keeps_its_bytes(capfd: pytest.CaptureFixture[str], temporar
 
 
 def test_memories_fill_all_six_ledgers(tmp_path: Path) -> None:
-    """24 memories, all dated before now in the order of their offsets, a promise due after; three or four in English."""
+    """24 memories, all dated before now, a promise due after; three or four in English."""
     mind = demo.prepare(tmp_path / "demo", NOW)
     memories = mind.list(n=None).memories
     assert len(memories) == 24

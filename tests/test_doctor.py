@@ -1,4 +1,4 @@
-"""The doctor: six checks, each with its next step; it never raises, fills nothing in, and tells broken from unfinished."""
+"""The doctor: six checks, each with its next step; it never raises and fills nothing in; broken is not unfinished."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ class TestDeadRetrieval:
         copy = tmp_path / "model"
         shutil.copytree(places.asset(selftest.MODEL), copy)
         with monkeypatch.context() as patch:
-            patch.setattr(selftest.places, "asset", lambda name: copy)
+            patch.setattr(places, "asset", lambda name: copy)
             assert selftest.wrong_assets() == []
             (copy / "vocab.txt").write_bytes((copy / "vocab.txt").read_bytes() + b"x")
             (copy / "config.json").unlink()

@@ -103,9 +103,7 @@ def attend_first(x: Array, layer: Layer, groups: Sequence[Group], heads: int) ->
     query = linear(x[starts], (layer.query,), layer.qkv_bias[:d])  # [n, d]
     query *= np.float32((d // heads) ** -0.5)
     by_head = (heads, d // heads, d)
-    query = query.reshape(-1, heads, d // heads).swapaxes(0, 1) @ widened(layer.key).reshape(
-        by_head
-    )  # [h, n, d]
+    query = query.reshape(-1, heads, d // heads).swapaxes(0, 1) @ widened(layer.key).reshape(by_head)  # [h, n, d]
     mixed = np.empty((heads, len(starts), d), np.float32)
     for group in groups:
         tokens = x[group.rows].reshape(group.count, group.length, d)
@@ -231,9 +229,7 @@ class Bert:
         parts = [f"{front}attention.self.{part}" for part in ("query", "key", "value")]
         if self._wide:
             whole = np.empty((3 * d, d), np.float32)
-            query, key, value = (
-                self._f32(f"{p}.weight", out=whole[n * d : n * d + d]) for n, p in enumerate(parts)
-            )
+            query, key, value = (self._f32(f"{p}.weight", out=whole[n * d : n * d + d]) for n, p in enumerate(parts))
             qkv: tuple[Array, ...] = (whole,)
         else:
             qkv = query, key, value = tuple(self._weights.tensors[f"{part}.weight"] for part in parts)

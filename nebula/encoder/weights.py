@@ -82,11 +82,7 @@ def _paths(folder: Path) -> tuple[Path, Path, Path]:
     if not model.is_file():
         others = sorted(folder.glob("*.safetensors"))
         if len(others) != 1:
-            raise (
-                ModelMissing(folder)
-                if not others
-                else ModelUnusable(folder, "more than one .safetensors file")
-            )
+            raise (ModelMissing(folder) if not others else ModelUnusable(folder, "more than one .safetensors file"))
         model = others[0]
     if not (folder / "vocab.txt").is_file():
         raise ModelMissing(folder)
@@ -121,12 +117,7 @@ def _config(path: Path, text: bytes) -> Config:
     if found.get("hidden_act", "gelu") != "gelu":
         raise ModelUnusable(path, f"hidden_act {str(found['hidden_act'])[:40]} is not gelu")
     eps = found.get("layer_norm_eps", 1e-12)
-    if (
-        isinstance(eps, bool)
-        or not isinstance(eps, (int, float))
-        or not math.isfinite(eps)
-        or not 0 < eps < 1
-    ):
+    if isinstance(eps, bool) or not isinstance(eps, (int, float)) or not math.isfinite(eps) or not 0 < eps < 1:
         raise ModelUnusable(path, f"layer_norm_eps {str(eps)[:40]} is no small positive number")
     return Config(name=_name(path, found), layer_norm_eps=float(eps), pooling=_pooling(path, found), **sizes)
 
@@ -169,11 +160,7 @@ def _pooling_beside(path: Path) -> str | None:
         found = orjson.loads(_read(path, CONFIG_LIMIT))
     except orjson.JSONDecodeError as error:
         raise ModelUnusable(path, f"no JSON ({error.msg})") from error
-    modes = (
-        [k for k, on in found.items() if k.startswith("pooling_mode_") and on]
-        if isinstance(found, dict)
-        else []
-    )
+    modes = [k for k, on in found.items() if k.startswith("pooling_mode_") and on] if isinstance(found, dict) else []
     return {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}.get("".join(modes))
 
 

@@ -40,8 +40,10 @@ STATE_LINES = 256  # changes that are laid over at every opening before they are
 
 @dataclass(frozen=True)
 class Embedder:
-    """How missing vectors are made: `key` names the model, `limit` bounds the bytes of the lines whose texts this
-    call embeds (None: no bound)."""
+    """How missing vectors are made: `key` names the model.
+
+    `limit` bounds the bytes of the lines whose texts this call embeds (None: no bound).
+    """
 
     key: str
     embed: Embed

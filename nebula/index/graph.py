@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+
 @dataclass(frozen=True)
 class Graph:
     """Undirected edges a - b with weight and kind, shape [m] each; `nodes` counts rows, core, hubs and stars."""
@@ -179,4 +180,5 @@ def _of_date(table: Table, alive: Array, today: int, first: int) -> tuple[_Edges
 
 def clock_days(table: Table) -> Array:
     """The day each row was written on, as in `clock.day`."""
-    return table.column("at") // clock.DAY_SECONDS
+    days: Array = table.column("at") // clock.DAY_SECONDS
+    return days

@@ -68,5 +68,3 @@ def reason(kind: int, a: Memory, b: Memory, keywords_of: Mapping[str, tuple[str,
     if kind == SOURCE:
         return f"{name} {a.via} {abs(a.seconds - b.seconds) // 60} min"
     return f"{name} {a.tag if kind == CATEGORY else a.at[:10]}"
-
-

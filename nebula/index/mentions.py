@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+
 def segment(keyword_lists: Sequence[Sequence[str]]) -> dict[str, Array]:
     """Keywords of each row -> the runs of all (`kw_…`), of the long ones (`long_…`), and the long ones' heads."""
     every = [(h64(k), row) for row, ks in enumerate(keyword_lists) for k in ks]
@@ -94,7 +95,8 @@ class EdgeSource:
 
 def _shared(arrivals: Arrivals, keywords: Postings) -> Array:
     """Pairs of rows, [p, 2], that share at least two keywords, the later one an arrival."""
-    groups, rows = [], []
+    groups: list[Array] = []
+    rows: list[Array] = []
     for term in {h64(k) for ks in arrivals.keywords for k in ks}:
         run, _ = keywords.run(term)
         fresh = int(np.searchsorted(run, arrivals.first))

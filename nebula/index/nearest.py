@@ -1,4 +1,4 @@
-"""The edge of meaning's raw material: for every memory its three nearest by cosine, kept up as memories arrive (spec 4).
+"""The edge of meaning's raw material: for every memory its three nearest by cosine (spec 4).
 
 Each arrival is compared with the WINDOW rows before it, so that building stays linear in the number of memories; in a
 mind smaller than the window that is everyone with everyone. Ties go to the smaller ref. Cosines are compared as

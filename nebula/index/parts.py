@@ -11,7 +11,7 @@ import numpy as np
 
 from nebula.errors import WriteFailed
 from nebula.index import manifest as manifests
-from nebula.index import segments, state, vectors
+from nebula.index import segments, vectors
 from nebula.index.manifest import Manifest
 from nebula.index.table import Table
 from nebula.index.vectors import Vectors
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from nebula.index.state import Strings
 
     Array = NDArray[Any]
     Columns = Mapping[str, Array]
@@ -40,7 +42,7 @@ class Parts:
     rows: Named = field(default_factory=list)
     vectors: Named = field(default_factory=list)
     state: Columns = field(default_factory=dict)
-    strings: state.Strings = field(default_factory=dict)
+    strings: Strings = field(default_factory=dict)
     changed: bool = False
 
     @property

@@ -30,10 +30,9 @@ def build(token_lists: Iterable[Sequence[str]]) -> dict[str, Array]:
     lengths: list[int] = []
     for tokens in token_lists:
         for token in tokens:
-            term = known.get(token)
-            if term is None:
-                term = known[token] = h64(token)
-            terms.append(term)
+            if token not in known:
+                known[token] = h64(token)
+            terms.append(known[token])
         lengths.append(len(tokens))
     term = np.array(terms, dtype=np.uint64)
     row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)

@@ -83,7 +83,12 @@ def build(
     every = [*older, segment]
     first = sum(len(part["id"]) for part in older)
     source = EdgeSource(
-        runs_of(every, "kw"), runs_of(every, "long"), runs_of(every, "post"), [s["heads"] for s in every], text_of, mode == "full"
+        runs_of(every, "kw"),
+        runs_of(every, "long"),
+        runs_of(every, "post"),
+        [s["heads"] for s in every],
+        text_of,
+        mode == "full",
     )
     return segment | mentions.edges(Arrivals(first, texts, keyword_lists), source)
 

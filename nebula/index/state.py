@@ -49,7 +49,9 @@ def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> Non
 def rows_of(table: Table, refs: list[str]) -> dict[str, int]:
     """The rows that refs name; unknown ones are left out."""
     split = [(ref, found) for ref in refs if (found := split_ref(ref))]
-    rows = dict(zip((ref for ref, _ in split), table.rows_of([found for _, found in split]), strict=True)) if split else {}
+    rows = (
+        dict(zip((ref for ref, _ in split), table.rows_of([found for _, found in split]), strict=True)) if split else {}
+    )
     rows |= {ref: table.row_of_uid(ref) for ref in refs if ref not in rows and is_uid(ref)}
     return {ref: row for ref, row in rows.items() if row >= 0}
 

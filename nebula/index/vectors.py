@@ -1,6 +1,7 @@
 """The dense index: unit vectors of every memory's pieces, each with the row it belongs to and its text's hash.
 
-A segment holds `vec` (float32 [p, d]), `vec_row` (int32 [p], negative: no row of this generation) and `vec_hash` (uint64 [p]).
+A segment holds `vec` (float32 [p, d]), `vec_row` (int32 [p], negative: no row of this generation) and `vec_hash`
+(uint64 [p]).
 The hash lets a rebuilt index take over what was embedded once: unchanged text is never embedded twice.
 """
 
@@ -42,7 +43,10 @@ class Vectors:
         return found
 
     def cosines(self, query: Array) -> Array:
-        """The best cosine of any piece of the query ([q, d], unit) with any piece of each row: float32 [n], ABSENT where none."""
+        """The best cosine of any piece of the query ([q, d], unit) with any piece of each row.
+
+        float32 [n], ABSENT where a row has no vector.
+        """
         best = np.full(self.n, ABSENT, np.float32)
         for segment in self.segments:
             rows = segment["vec_row"]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Index:
-    """What the routes search. `embedded` counts the texts embedded while opening, `model` names whose vectors they are."""
+    """What the routes search. `embedded`: texts embedded while opening; `model`: whose vectors they are."""
 
     store: Store
     table: Table

@@ -1,4 +1,4 @@
-"""The weight of a new memory and the words that explain it (spec 1, 7): w = source × importance × emotion × hormones."""
+"""A new memory's weight and the words that explain it (spec 1, 7): w = source × importance × emotion × hormones."""
 
 from __future__ import annotations
 

@@ -26,7 +26,22 @@ class Delta:
 
 #: What a change may set; the rest of a record never changes.
 CHANGEABLE = frozenset(
-    {"w", "w_why", "imp", "depth", "pinned", "sunken_at", "valid_to", "tag", "due", "done_at", "emo", "e", "say", "topic"}
+    {
+        "w",
+        "w_why",
+        "imp",
+        "depth",
+        "pinned",
+        "sunken_at",
+        "valid_to",
+        "tag",
+        "due",
+        "done_at",
+        "emo",
+        "e",
+        "say",
+        "topic",
+    }
 )
 
 

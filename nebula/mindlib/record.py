@@ -206,7 +206,9 @@ _DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Memory) if f.name
 _NULLABLE = {"valid_to"}
 #: What each field expects, for a refusal.
 EXPECTED: Mapping[str, str] = {
-    f.name: {"imp": "0…1", "e": "0…1", "depth": "0…4"}.get(f.name, str(f.type)) for f in fields(Memory) if f.name in _FIELDS
+    f.name: {"imp": "0…1", "e": "0…1", "depth": "0…4"}.get(f.name, str(f.type))
+    for f in fields(Memory)
+    if f.name in _FIELDS
 }
 
 

@@ -149,9 +149,7 @@ def _entries(header: dict[str, Any], room: int) -> tuple[list[Entry], dict[str, 
     meta = header.pop("__metadata__", {})
     if not isinstance(meta, dict) or not all(isinstance(value, str) for value in meta.values()):
         raise DamagedTensors("__metadata__ holds something else than strings")
-    entries = sorted(
-        (_entry(name, fields) for name, fields in header.items()), key=lambda e: (e.start, e.end)
-    )
+    entries = sorted((_entry(name, fields) for name, fields in header.items()), key=lambda e: (e.start, e.end))
     at = 0
     for entry in entries:
         if entry.start != at:

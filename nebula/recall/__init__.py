@@ -1,1 +1,1 @@
-"""How something comes to mind: one file per route, then fuse, then modulate. Pure functions; time comes as an argument."""
+"""How something comes to mind: one file per route, then fuse, then modulate. Pure; time is an argument."""

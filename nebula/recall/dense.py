@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def rank(query: NDArray[Any], index: Index, eligible: NDArray[Any], k: int) -> Ranking:
-    """Rows by the best cosine of a piece of the query ([q, d], unit rows) with a piece of theirs; rows without a vector
-    are left out.
+    """Rows by the best cosine of a piece of the query ([q, d], unit rows) with a piece of theirs.
+
+    Rows without a vector are left out.
     """
     from nebula.index.vectors import ABSENT
 

@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Hit:
-    """A memory that came back: `score` = `fused` × every factor; `a` is its retention, `old` whether it was replaced."""
+    """A memory that came back: `score` = `fused` × every factor; `a`: its retention, `old`: was it replaced."""
 
     memory: Memory
     score: float

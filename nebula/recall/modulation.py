@@ -41,7 +41,7 @@ def factors(facts: Facts, settings: RecallSettings) -> dict[str, float]:
 
 
 def emotion(facts: Facts, settings: RecallSettings, *, dominant: str, query_feels: bool) -> float:
-    """1 + w_emo, if the query has an emotion word, the memory's colour is the mood's dominant one and e ≥ 0.3; else 1."""
+    """1 + w_emo if the query has an emotion word, the colour is the mood's dominant one and e ≥ 0.3; else 1."""
     touched = query_feels and bool(dominant) and facts.emo == dominant and facts.e >= EMOTION_FROM
     return 1.0 + settings.w_emo if touched else 1.0
 

@@ -165,9 +165,7 @@ class PlainSearch:
         total = sum(seeds.scores)
         if not total:
             return Ranking()
-        reset: dict[Hashable, float] = {
-            row: score / total for row, score in zip(seeds.ids, seeds.scores, strict=True)
-        }
+        reset: dict[Hashable, float] = {row: score / total for row, score in zip(seeds.ids, seeds.scores, strict=True)}
         degree: dict[Hashable, float] = defaultdict(float)
         for a, b, weight, _ in self.edges:
             degree[a] += weight

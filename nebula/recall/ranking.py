@@ -1,4 +1,4 @@
-"""What every route answers with: ids best first, with their scores; and the one way to cut it from an array of scores."""
+"""What every route answers with: ids best first, with their scores; and how it is cut from an array of scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ranking:
 
 
 def top(scores: NDArray[Any], eligible: NDArray[Any], order: NDArray[Any], k: int) -> Ranking:
-    """The k best rows among `eligible` (bool [n]), ties by `order` (uint64 [n]): the same mind always answers the same."""
+    """The k best rows among `eligible` (bool [n]), ties by `order` (uint64 [n]): one mind, one answer."""
     import numpy as np
 
     rows = np.flatnonzero(eligible)

@@ -136,9 +136,7 @@ def unspaced(run: str) -> bool:
 def words(text: str) -> list[str]:
     """The words of a text, folded: jieba's search words where scripts have no spaces, else as they stand."""
     return [
-        word
-        for run in RUNS.findall(normal.fold(text))
-        for word in (_search_words(run) if unspaced(run) else [run])
+        word for run in RUNS.findall(normal.fold(text)) for word in (_search_words(run) if unspaced(run) else [run])
     ]
 
 

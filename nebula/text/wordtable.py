@@ -146,8 +146,7 @@ class WordTable:
         codes = rest.cast("I")
         self.frequencies = Frequencies(self._hashes, counts)
         self.emissions = {
-            state: Emissions(codes, logs[row * characters : (row + 1) * characters])
-            for row, state in enumerate(STATES)
+            state: Emissions(codes, logs[row * characters : (row + 1) * characters]) for row, state in enumerate(STATES)
         }
 
     def idf(self, word: str) -> float:

@@ -36,7 +36,9 @@ def nebula(mind: Path, *argv: str, **env: str) -> subprocess.CompletedProcess[by
     """The command as a process of its own, as a shell runs it."""
     settled = {"NEBULA_MIND": str(mind), "NEBULA_LANG": "zh", "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "", **env}
     command = [sys.executable, "-m", "nebula", *argv]
-    return subprocess.run(command, capture_output=True, env={**os.environ, **settled}, timeout=120, check=False, input=b"")
+    return subprocess.run(
+        command, capture_output=True, env={**os.environ, **settled}, timeout=120, check=False, input=b""
+    )
 
 
 def recalled(mind: Path, *argv: str, **env: str) -> list[dict[str, Any]]:
@@ -152,7 +154,9 @@ def test_s05_text_that_begins_with_a_dash(mind: Path) -> None:
     assert nebula(mind, "add", "--", "--help 这个词写在便条上").returncode == 0
     command = [sys.executable, "-m", "nebula", "add", "-"]
     env = {**os.environ, "NEBULA_MIND": str(mind), "PYTHONPATH": str(ROOT)}
-    piped = subprocess.run(command, input="- [ ] 买灯油".encode(), env=env, capture_output=True, check=False, timeout=60)
+    piped = subprocess.run(
+        command, input="- [ ] 买灯油".encode(), env=env, capture_output=True, check=False, timeout=60
+    )
     assert piped.returncode == 0
     assert [row["text"] for row in rows(mind)] == ["-5 度，码头结冰了", "--help 这个词写在便条上", "- [ ] 买灯油"]
     bare = nebula(mind, "add", "- 没有双横线的列表")
@@ -178,7 +182,11 @@ def test_s06_small_collection(mind: Path, without_numpy: dict[str, str]) -> None
 
 def test_s07_chinese_and_mixed_queries(mind: Path, without_numpy: dict[str, str]) -> None:
     """Chinese, mixed and unspaced queries, any case: partial matches rank, nothing demands all words."""
-    for text in ("Worker 队列端口配错，任务没人消费", "GitHub备份脚本上传失败，换了SSH密钥", "微信读书的书架整理到一半"):
+    for text in (
+        "Worker 队列端口配错，任务没人消费",
+        "GitHub备份脚本上传失败，换了SSH密钥",
+        "微信读书的书架整理到一半",
+    ):
         nebula(mind, "add", text, **without_numpy)
     asked = {
         "队列端口": 1,

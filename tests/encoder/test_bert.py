@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 def test_gelu_is_the_exact_one() -> None:
     """Phi to 1e-7, but for the last bit of the float32 result; the tanh form would miss by 1e-4."""
-    x = np.concatenate([np.linspace(-12, 12, 400_001), [-1e30, -1e4, -60, 60, 1e4, 1e30, 0]]).astype(
-        np.float32
-    )
+    x = np.concatenate([np.linspace(-12, 12, 400_001), [-1e30, -1e4, -60, 60, 1e4, 1e30, 0]]).astype(np.float32)
     exact = references.exact_gelu(x.astype(np.float64))
     with np.errstate(over="ignore", under="ignore"):
         found = kernels.gelu(x.copy())
@@ -62,9 +60,7 @@ def test_widening_every_half() -> None:
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 @pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8"])
 @pytest.mark.parametrize("count", [1, 40])
-def test_agrees_with_the_slow_twin(
-    make_folder: Callable[..., Path], pooling: str, dtype: str, count: int
-) -> None:
+def test_agrees_with_the_slow_twin(make_folder: Callable[..., Path], pooling: str, dtype: str, count: int) -> None:
     """Other sizes, both poolings, all formats; few tokens (weights as stored) and many (widened): to 2e-6."""
     weights = load(make_folder({"pooling": pooling, "layer_norm_eps": 1e-5}, dtype=dtype))
     rng = np.random.default_rng(1)

@@ -25,9 +25,7 @@ def covered(found: list[list[int]], ids: list[int]) -> bool:
     reach = 0
     for piece in found:
         body = piece[1:-1]
-        starts = [
-            at for at in range(max(0, reach - len(body)), reach + 1) if ids[at : at + len(body)] == body
-        ]
+        starts = [at for at in range(max(0, reach - len(body)), reach + 1) if ids[at : at + len(body)] == body]
         if not starts:
             return False
         reach = max(at + len(body) for at in starts)

@@ -128,9 +128,7 @@ def test_wrong_tensors(make_folder: Make, array: Any, said: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["<f2", "<f4"])
 @pytest.mark.parametrize("count", [1, 60])
-@pytest.mark.parametrize(
-    "name", [KEY, "encoder.layer.0.output.dense.bias", "embeddings.position_embeddings.weight"]
-)
+@pytest.mark.parametrize("name", [KEY, "encoder.layer.0.output.dense.bias", "embeddings.position_embeddings.weight"])
 def test_weights_that_are_no_numbers(make_folder: Make, dtype: str, count: int, name: str) -> None:
     """NaN among the weights never becomes a vector."""
     from tests.encoder.conftest import tiny_tensors

@@ -154,9 +154,7 @@ def test_damage_is_refused(tmp_path: Path, kind: str) -> None:
         tensors.read(raw(tmp_path / "a", header, data))
 
 
-@pytest.mark.parametrize(
-    ("length", "reason"), [(2**63, "over"), (100_000_001, "over"), (500, "inside its header")]
-)
+@pytest.mark.parametrize(("length", "reason"), [(2**63, "over"), (100_000_001, "over"), (500, "inside its header")])
 def test_header_length_lies(tmp_path: Path, length: int, reason: str) -> None:
     """A header longer than the file or than 100 MB is not read."""
     with pytest.raises(DamagedTensors, match=reason):

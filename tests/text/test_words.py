@@ -50,9 +50,7 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Any:
     tokenizer = jieba.Tokenizer()
     tokenizer.tmp_dir = str(tmp_path_factory.mktemp("jieba"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            tokenizer, "get_dict_file", lambda: Path(str(jieba.__file__)).with_name("dict.txt").open("rb")
-        )
+        patch.setattr(tokenizer, "get_dict_file", lambda: Path(str(jieba.__file__)).with_name("dict.txt").open("rb"))
         tokenizer.initialize()
     return tokenizer
 
@@ -231,9 +229,7 @@ def test_runs_are_of_one_kind(text: str) -> None:
         assert len({words.unspaced(character) for character in run}) == 1
 
 
-@pytest.mark.parametrize(
-    "character", ["龘", "海", "a", "1", "\ud800", "\x00", "😀", "'", "ー", "%", "，", "é"]
-)
+@pytest.mark.parametrize("character", ["龘", "海", "a", "1", "\ud800", "\x00", "😀", "'", "ー", "%", "，", "é"])
 @pytest.mark.parametrize("mode", ["full", "words"])
 def test_a_long_run_of_one_character(character: str, mode: Mode) -> None:
     """A run of unknown characters costs jieba quadratic time: it gets no piece longer than PIECE, and all."""
@@ -296,9 +292,7 @@ def test_the_import_is_silent_and_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_the_import_stands_warnings_as_errors(tmp_path: Path) -> None:
     """The escapes in jieba's source that warn on 3.12 and later are no error of ours."""
-    done = fresh(
-        "from nebula.text import words; assert words.words('灯塔') == ['灯塔']", tmp_path, "-W", "error"
-    )
+    done = fresh("from nebula.text import words; assert words.words('灯塔') == ['灯塔']", tmp_path, "-W", "error")
     assert (done.returncode, done.stderr) == (0, "")
 
 
