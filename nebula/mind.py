@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.drafts import draft
 from nebula.errors import EmptyText, LockedTooLong, NebulaError, SettingsUnusable, UnknownRef, WriteFailed
+from nebula.life import forgetting
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CHANGES, CONFIG, Store
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Hit
+    from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
     from nebula.text.words import Mode
 
@@ -220,13 +222,17 @@ class Mind:
             from nebula.recall.plain import PlainSearch
 
             reading = self.store.read_all()
-            return PlainSearch(reading.memories, self.settings, now, filters), None, [Notice("dense_off")]
+            return (
+                PlainSearch(reading.memories, self.settings, now, filters, self._ageing(now)),
+                None,
+                [Notice("dense_off")],
+            )
         from nebula.recall.mapped import MappedSearch
 
         vector, notices = self._query_vector(query)
         index = self._cache().open(self._embedder(CATCH_UP_BYTES) if vector is not None else None)
         notices += _missing(index) if vector is not None else []
-        return MappedSearch(index, self.settings, now, filters), vector, notices
+        return MappedSearch(index, self.settings, now, filters, self._ageing(now)), vector, notices
 
     def _query_vector(self, query: str) -> tuple[Any, list[Notice]]:
         """The query's pieces as unit vectors; None and a notice where the encoder can't work.
@@ -238,6 +244,17 @@ class Mind:
             return self.encoder().encode([query[-QUERY_CHARACTERS:]]).vectors, cut
         except NebulaError as error:
             return None, [Notice("dense_broken", {"reason": error.message})]
+
+    def _ageing(self, now: int) -> Ageing:
+        """How a memory has aged by `now`: (ledger, imp, at, core) -> (A, layer). Recall is handed it as numbers."""
+        settings = self.settings.forgetting
+
+        def ageing(ledger: str, imp: float, at: int, core: bool) -> tuple[float, int]:
+            half = forgetting.half_life(settings, ledger, imp)
+            a = forgetting.retention(forgetting.age_days(now, at), half)
+            return a, forgetting.layer(a, settings, core=core)
+
+        return ageing
 
     def _touch(self, refs: Sequence[str], now: datetime) -> list[Notice]:
         try:
@@ -293,7 +310,8 @@ class Mind:
 
     def peek(self) -> Built:
         """The state of the dense index as it lies there: nothing is filled in or written. Raises NotSetUp."""
-        return self._built(self._cache().open(None, write=False), self.encoder())
+        encoder = self.encoder()
+        return self._built(self._cache().open(None, write=False), encoder)
 
     def _built(self, index: Index, encoder: Encoder) -> Built:
         folder = self._cache().folder

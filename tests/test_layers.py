@@ -73,15 +73,7 @@ def test_imports_point_down(name: str) -> None:
         assert LEVEL[top] <= LEVEL[own], f"{name} imports {top}"
 
 
-#: recall computes A by life.forgetting for the memories it weighs; the rule wants it handed in as numbers.
-TOLD = [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason="recall computes A itself, by life.forgetting"))
-    for name in ("recall.mapped", "recall.plain")
-]
-REST = [name for name in MODULES if name.split(".")[0] in CONCEPTS and name not in {"recall.mapped", "recall.plain"}]
-
-
-@pytest.mark.parametrize("name", [*REST, *TOLD])
+@pytest.mark.parametrize("name", [name for name in MODULES if name.split(".")[0] in CONCEPTS])
 def test_concepts_do_not_know_each_other(name: str) -> None:
     """recall, life, mood and starmap import each other never."""
     for own, top in arrows(name):

@@ -1,5 +1,5 @@
 """What each route searches, derived from the ledgers: may be deleted at any time at the cost of time alone.
 
 Everything is kept in immutable segments (flat array files, opened by memory map) named by one manifest that is
-replaced in one step, so that a reader never sees a half-written index. Needs numpy; without it recall reads the ledgers.
+replaced in one step, so that a reader never sees a half-written index. Needs numpy; without it recall reads ledgers.
 """

@@ -117,7 +117,8 @@ def _shared_besides(a: Array, b: Array, keywords: Postings, common: Sequence[int
     position = _keyword_rows(keywords, n, common)
     mine, theirs = position[a], position[b]
     equal = (mine[:, :, None] == theirs[:, None, :]) & (mine[:, :, None] != 0)
-    return equal.sum(axis=(1, 2))
+    counts: Array = equal.sum(axis=(1, 2))
+    return counts
 
 
 def _keyword_rows(keywords: Postings, n: int, without: Sequence[int]) -> Array:

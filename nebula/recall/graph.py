@@ -25,10 +25,13 @@ def rank(p: Array, graph: Graph, eligible: Array, order: Array, k: int) -> Ranki
 
 
 def walk(seeds: Ranking, graph: Graph, settings: GraphSettings) -> Array:
-    """The probability p of every node, float64 [nodes], after `hops` rounds of p = (1 - d) · reset + d · Σ_j p[j] · w_ji / deg[j].
+    """The probability p of every node, float64 [nodes], after `hops` rounds.
+
+    p = (1 - d) · reset + d · Σ_j p[j] · w_ji / deg[j]
 
     `reset` is the seeds' scores, normalised to sum 1, and p begins as reset; deg is the sum of a node's edge weights.
-    d is 0.5 and not 0.85: the graph is sparse, and a long walk becomes a random one. A node without edges keeps to reset.
+    d is 0.5 and not 0.85: the graph is sparse, and a long walk becomes a random one. A node without edges keeps to
+    its share of reset.
     """
     import numpy as np
 

@@ -11,7 +11,6 @@ from nebula.index import graph as graphs
 from nebula.index import kinds
 from nebula.index.hashing import h64
 from nebula.index.table import LEDGER_CODE
-from nebula.life import forgetting
 from nebula.mindlib.record import EMOTIONS, LEDGERS
 from nebula.recall import dense, graph, lexical
 from nebula.recall.modulation import Facts
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from nebula.index.view import Index
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Filters
+    from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
 
     Array = NDArray[Any]
@@ -38,12 +38,19 @@ class MappedSearch:
     """One view of an index at `now` (seconds), under filters."""
 
     def __init__(
-        self, index: Index, settings: Settings, now: int, filters: Filters, captured: Collection[str] = ()
+        self,
+        index: Index,
+        settings: Settings,
+        now: int,
+        filters: Filters,
+        ageing: Ageing,
+        captured: Collection[str] = (),
     ) -> None:
         self.index = index
         self.settings = settings
         self.now = now
         self.filters = filters
+        self.ageing = ageing
         self.captured = captured
         self._p: Array | None = None
 
@@ -100,17 +107,16 @@ class MappedSearch:
 
     def facts(self, row: int) -> Facts:
         """What the factors look at, A and layer as of `now`."""
-        column, settings = self.index.table.column, self.settings.forgetting
+        column = self.index.table.column
         ledger = LEDGERS[int(column("ledger")[row])].name
-        age = forgetting.age_days(self.now, int(column("at")[row]))
-        a = forgetting.retention(age, forgetting.half_life(settings, ledger, float(column("imp")[row])))
         core = bool(column("pinned")[row]) or bool(column("never")[row])
+        a, layer = self.ageing(ledger, float(column("imp")[row]), int(column("at")[row]), core)
         emo = int(column("emo")[row])
         return Facts(
             ledger,
             a,
             float(column("w")[row]),
-            forgetting.layer(a, settings, core=core),
+            layer,
             _EMO_NAMES[emo] if emo < len(_EMO_NAMES) else "",
             float(column("e")[row]),
             bool(self.captured) and self.ref(row) in self.captured,

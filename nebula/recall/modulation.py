@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from nebula.settings import RecallSettings
+
+    #: (ledger, importance, time of writing in seconds, of the core) -> (retention A, layer), both as of one moment.
+    Ageing = Callable[[str, float, int, bool], tuple[float, int]]
 
 CAPTURED = 1.12
 EMOTION_FROM = 0.3  # `e` of a memory that emotion may touch

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.index import kinds
-from nebula.life import forgetting
 from nebula.mindlib.record import LEDGERS
 from nebula.recall import lexical
 from nebula.recall.modulation import Facts
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Filters
+    from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
     from nebula.text.words import Mode
 
@@ -45,12 +45,14 @@ class PlainSearch:
         settings: Settings,
         now: int,
         filters: Filters,
+        ageing: Ageing,
         captured: Collection[str] = (),
     ) -> None:
         self.memories = sorted(memories, key=lambda m: (m.seconds, _LEDGER_ORDER[m.ledger]))
         self.settings = settings
         self.now = now
         self.filters = filters
+        self.ageing = ageing
         self.captured = captured
         self._p: dict[Hashable, float] = {}
 
@@ -188,11 +190,9 @@ class PlainSearch:
 
     def facts(self, row: int) -> Facts:
         """What the factors look at, A and layer as of `now`."""
-        memory, settings = self.memories[row], self.settings.forgetting
-        age = forgetting.age_days(self.now, memory.seconds)
-        a = forgetting.retention(age, forgetting.half_life(settings, memory.ledger, memory.imp))
-        core = forgetting.is_core(memory.ledger, memory.say, pinned=memory.pinned)
-        layer = forgetting.layer(a, settings, core=core)
+        memory = self.memories[row]
+        core = memory.pinned or (memory.ledger == "tacts" and memory.say == "never")
+        a, layer = self.ageing(memory.ledger, memory.imp, memory.seconds, core)
         captured = memory.ref in self.captured
         return Facts(memory.ledger, a, memory.w, layer, memory.emo, memory.e, captured)
 
