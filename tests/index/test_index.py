@@ -1,0 +1,223 @@
+"""The index against the ledgers: however it came about, it holds the same; and the plain routes are its twin."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nebula import clock
+from nebula.index.cache import Cache
+from nebula.index.catchup import Embedder
+from nebula.index.view import Index
+from nebula.mind import Mind
+from nebula.mindlib import files
+from nebula.mindlib.changes import hit_line, set_line
+from nebula.mindlib.record import Memory
+from nebula.mindlib.store import CHANGES, Store
+from nebula.recall.hit import Filters
+from nebula.recall.mapped import MappedSearch
+from nebula.recall.plain import PlainSearch
+from nebula.recall.ranking import Ranking
+from nebula.settings import Settings
+from nebula.text import words
+
+START = datetime(2026, 3, 1, 8)
+WORDS = ["灯塔", "看守", "望远镜", "渡轮", "潮汐表", "自行车", "图书馆", "电影院", "妈妈", "医院", "海鸥", "备份脚本", "github", "python", "密钥", "青岛", "天文台", "土星"]
+
+
+def embed(texts: Sequence[str]) -> list[Any]:
+    """Unit vectors that depend on the text alone; texts with the same first word are near."""
+    made = []
+    for text in texts:
+        base = np.random.default_rng(int(hashlib.sha256(text[:2].encode()).hexdigest()[:8], 16)).normal(size=16)
+        own = np.random.default_rng(int(hashlib.sha256(text.encode()).hexdigest()[:8], 16)).normal(size=16)
+        vector = base + 0.3 * own
+        made.append((vector / np.linalg.norm(vector)).astype(np.float32)[None, :])
+    return made
+
+
+EMBEDDER = Embedder("fake", embed)
+
+
+def memories(seed: int, n: int) -> list[Memory]:
+    draw = random.Random(seed)
+    made = []
+    for number in range(n):
+        text = "".join(draw.sample(WORDS, draw.randint(2, 5))) + str(number % 7)
+        at = clock.write(START + timedelta(minutes=draw.randint(0, 60 * 24 * 60)))
+        tag = draw.choice(["", "海", "家"])
+        made.append(Memory(draw.choice(["notes", "thoughts", "profile"]), 0, at, text, tag=tag, uid=f"{number:016x}"))
+    return made
+
+
+def fill(folder: Path, made: Sequence[Memory], cuts: int) -> Store:
+    """Write them in `cuts` goes, the index following each."""
+    store = Store(folder)
+    draw = random.Random(cuts)
+    bounds = sorted({0, len(made), *(draw.randint(0, len(made)) for _ in range(cuts - 1))})
+    for low, high in zip(bounds, bounds[1:], strict=False):
+        for memory in made[low:high]:
+            store.append(memory.ledger, [memory])
+        Cache(store, "test", "full").open(EMBEDDER)
+    return store
+
+
+def content(index: Index) -> dict[str, Any]:
+    """What an index holds, told by uid, whatever its numbering of rows."""
+    column = index.table.column
+    uid = [f"{int(u):016x}" for u in column("uid")]
+    edges = set()
+    for part in index.segments:
+        for a, b, kind in zip(part["edge_a"], part["edge_b"], part["edge_kind"], strict=True):
+            edges.add((frozenset((uid[a], uid[b])), int(kind)))
+    near = index.stored_edges().near
+    runs = {}
+    for token in ("灯塔", "灯", "github", "土星", "渡轮"):
+        from nebula.index.hashing import h64
+
+        rows, tf = index.postings.run(h64(token))
+        runs[token] = {uid[row]: int(count) for row, count in zip(rows, tf, strict=True)}
+    return {
+        "rows": {u: (int(column("at")[r]), float(column("w")[r])) for r, u in enumerate(uid)},
+        "edges": edges,
+        "near": {u: sorted(uid[x] for x in near[r] if x >= 0) for r, u in enumerate(uid)},
+        "runs": runs,
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_way_of_growing_gives_the_same(tmp_path: Path, seed: int) -> None:
+    """At once, in cuts, and after the folder was deleted: same rows, runs, edges and nearest."""
+    made = memories(seed, 60)
+    store = fill(tmp_path / "cuts", made, 7)
+    grown = content(Cache(store, "test", "full").open(EMBEDDER))
+    fresh = content(Cache(store, "other", "full").open(EMBEDDER))
+    assert grown == fresh
+    assert len(grown["rows"]) == 60
+    assert grown["edges"]
+
+
+def test_nearest_equals_brute_force(tmp_path: Path) -> None:
+    """The three nearest of every row by cosine, ties to the smaller ref."""
+    made = memories(9, 50)
+    index = Cache(fill(tmp_path / "mind", made, 5), "test", "full").open(EMBEDDER)
+    vectors, owner = index.vectors.of_rows(np.arange(index.table.n))
+    cosine = np.round((vectors[np.argsort(owner)] @ vectors[np.argsort(owner)].T) / 1e-5)
+    order = index.table.order()
+    near = index.stored_edges().near
+    for row in range(index.table.n):
+        others = sorted((r for r in range(index.table.n) if r != row), key=lambda r: (-cosine[row, r], order[r]))
+        assert near[row].tolist() == others[:3]
+
+
+@pytest.mark.parametrize("damage", ["manifest", "rows", "vec", "noise"])
+def test_damaged_cache_is_built_again(tmp_path: Path, damage: str) -> None:
+    """Deleted, cut or filled with noise: the same content, no error."""
+    store = fill(tmp_path / "mind", memories(3, 30), 4)
+    cache = Cache(store, "test", "full")
+    before = content(cache.open(EMBEDDER))
+    for path in cache.folder.iterdir():
+        if damage == "manifest" and path.name == "manifest.json":
+            path.unlink()
+        elif damage == "noise" and path.name != "lock":
+            path.write_bytes(random.Random(1).randbytes(200))
+        elif path.name.startswith(damage):
+            path.write_bytes(path.read_bytes()[:100])
+    assert content(cache.open(EMBEDDER)) == before
+
+
+def test_ledger_edited_by_hand(tmp_path: Path) -> None:
+    """An edited, a shortened and a replaced ledger are noticed; unchanged text is not embedded again."""
+    store = fill(tmp_path / "mind", memories(4, 20), 2)
+    path = next(store.path(name) for name in ("notes", "thoughts", "profile") if store.path(name).exists())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]).replace("灯塔".encode(), "灯笼".encode()))
+    counted: list[str] = []
+
+    def counting(texts: Sequence[str]) -> list[Any]:
+        counted.extend(texts)
+        return embed(texts)
+
+    index = Cache(store, "test", "full").open(Embedder("fake", counting))
+    assert index.table.n == 19
+    assert all("灯笼" in text for text in counted)
+    assert index.missing == 0
+
+
+def test_ids_are_never_given_twice(tmp_path: Path) -> None:
+    """After the last line was removed by hand the next id is above it: the index remembers."""
+    mind = Mind(tmp_path / "mind")
+    for number in range(3):
+        mind.add(f"第{number}条")
+    path = mind.store.path("notes")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    assert mind.add("新的一条").memories[0].ref == "n4"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_changes_folded_into_the_state_equal_the_records(tmp_path: Path, seed: int) -> None:
+    """More changes than are kept as a tail, with undo: columns and records tell the same."""
+    store = fill(tmp_path / "mind", memories(seed, 12), 1)
+    draw = random.Random(seed)
+    refs = [memory.ref for memory in store.read_all().memories]
+    at = clock.write(START)
+    lines: list[dict[str, Any]] = []
+    for number in range(400):
+        ref = draw.choice(refs)
+        run = draw.choice(["", "r1", "r2"])
+        change = {"depth": draw.randint(0, 4), "w": draw.random() * 8, "pinned": draw.random() < 0.5}
+        name = draw.choice(sorted(change))
+        lines.append(hit_line(at, [ref]) if number % 3 == 0 else set_line(at, ref, {name: change[name]}, "test", run))
+    store.append_lines(CHANGES, lines[:300], durable=False)
+    Cache(store, "test", "full").open(EMBEDDER)
+    store.append_lines(CHANGES, [*lines[300:], {"at": at, "undo": "r1"}, {"at": at, "unknown": 1}], durable=False)
+    index = Cache(store, "test", "full").open(EMBEDDER)
+    by_uid = {memory.uid: memory for memory in store.read_all().memories}
+    for row in range(index.table.n):
+        seen = index.memory(row)
+        assert seen is not None
+        told = by_uid[seen.uid]
+        assert (seen.depth, seen.w, seen.pinned, seen.hits) == (told.depth, told.w, told.pinned, told.hits)
+
+
+def test_locked_index_is_completed_in_memory(tmp_path: Path) -> None:
+    """Another process holds the lock: the reader still sees everything, and writes nothing."""
+    store = fill(tmp_path / "mind", memories(5, 10), 1)
+    store.append("notes", [Memory("notes", 0, clock.write(START), "灯塔里的新消息", uid="f" * 16)])
+    cache = Cache(store, "test", "full")
+    before = {path.name: path.read_bytes() for path in cache.folder.iterdir()}
+    with files.job_lock(cache.folder / "lock"):
+        assert cache.open(EMBEDDER).table.n == 11
+    assert {path.name: path.read_bytes() for path in cache.folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plain_routes_are_the_twin(tmp_path: Path, seed: int) -> None:
+    """Lexical and graph: the same rows, the same scores to 1e-9, without the edges of meaning."""
+    store = fill(tmp_path / "mind", memories(seed, 60), 3)
+    index = Cache(store, "plain", "full").open(None)
+    now = clock.seconds(START + timedelta(days=61))
+
+    def ageing(ledger: str, imp: float, at: int, core: bool) -> tuple[float, int]:
+        return 1.0, 1
+
+    mapped = MappedSearch(index, Settings(), now, Filters(), ageing)
+    plain = PlainSearch(store.read_all().memories, Settings(), now, Filters(), ageing)
+    for query in ("灯塔看守", "github 密钥", "妈妈去医院"):
+        tokens = words.query_tokens(query)
+        left, right = mapped.lexical(tokens, 200), plain.lexical(tokens, 200)
+        assert [mapped.ref(row) for row in left.ids] == [plain.ref(row) for row in right.ids]
+        assert left.scores == pytest.approx(right.scores, abs=1e-9)
+        seeds = Ranking(left.ids[:20], left.scores[:20]), Ranking(right.ids[:20], right.scores[:20])
+        walked, twin = mapped.graph(seeds[0], 200), plain.graph(seeds[1], 200)
+        scores = {plain.ref(row): score for row, score in zip(twin.ids, twin.scores, strict=True)}
+        assert {mapped.ref(row) for row in walked.ids} == set(scores)
+        for row, score in zip(walked.ids, walked.scores, strict=True):
+            assert score == pytest.approx(scores[mapped.ref(row)], abs=1e-9)
