@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
-from collections.abc import Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ import pytest
 from nebula import clock
 from nebula.index.cache import Cache
 from nebula.index.catchup import Embedder
-from nebula.index.view import Index
 from nebula.mind import Mind
 from nebula.mindlib import files
 from nebula.mindlib.changes import hit_line, set_line
@@ -28,8 +26,33 @@ from nebula.recall.ranking import Ranking
 from nebula.settings import Settings
 from nebula.text import words
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from nebula.index.view import Index
+
 START = datetime(2026, 3, 1, 8)
-WORDS = ["灯塔", "看守", "望远镜", "渡轮", "潮汐表", "自行车", "图书馆", "电影院", "妈妈", "医院", "海鸥", "备份脚本", "github", "python", "密钥", "青岛", "天文台", "土星"]
+WORDS = [
+    "灯塔",
+    "看守",
+    "望远镜",
+    "渡轮",
+    "潮汐表",
+    "自行车",
+    "图书馆",
+    "电影院",
+    "妈妈",
+    "医院",
+    "海鸥",
+    "备份脚本",
+    "github",
+    "python",
+    "密钥",
+    "青岛",
+    "天文台",
+    "土星",
+]
 
 
 def embed(texts: Sequence[str]) -> list[Any]:
@@ -62,7 +85,7 @@ def fill(folder: Path, made: Sequence[Memory], cuts: int) -> Store:
     store = Store(folder)
     draw = random.Random(cuts)
     bounds = sorted({0, len(made), *(draw.randint(0, len(made)) for _ in range(cuts - 1))})
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in itertools.pairwise(bounds):
         for memory in made[low:high]:
             store.append(memory.ledger, [memory])
         Cache(store, "test", "full").open(EMBEDDER)
