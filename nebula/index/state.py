@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 #: Changed fields that are kept as they are, since a column can't give their text back.
-STRINGS = ("tag", "w_why", "due", "done_at", "say", "topic", "emo", "sunken_at")
+STRINGS = ("tag", "w_why", "due", "done_at", "say", "topic", "emo", "sunken_at", "valid_to")
 Strings = dict[int, dict[str, Any]]
 
 
@@ -36,7 +36,7 @@ def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> Non
                 continue
             if name == "say":
                 table.set(row, "never", kind == "tacts" and value == "never")
-            if name in STRINGS and isinstance(value, str):
+            if name in STRINGS and (value is None or isinstance(value, str)):
                 strings.setdefault(row, {})[name] = value
             if name in CHANGEABLE:
                 table.set(row, name, value)
@@ -63,7 +63,7 @@ def arrays(table: Table) -> dict[str, Array]:
 
 def fields(table: Table, strings: Strings, row: int) -> dict[str, Any]:
     """The changeable fields of one row as a record holds them, to be laid over its own line."""
-    valid_to, last_hit = int(table.column("valid_to")[row]), int(table.column("last_hit")[row])
+    last_hit = int(table.column("last_hit")[row])
     return {
         "w": float(table.column("w")[row]),
         "imp": float(table.column("imp")[row]),
@@ -72,6 +72,5 @@ def fields(table: Table, strings: Strings, row: int) -> dict[str, Any]:
         "pinned": bool(table.column("pinned")[row]),
         "hits": int(table.column("hits")[row]),
         "last_hit": clock.write(clock.from_seconds(last_hit)) if last_hit else "",
-        "valid_to": None if valid_to == clock.FOREVER else clock.write(clock.from_seconds(valid_to)),
         **strings.get(row, {}),
     }

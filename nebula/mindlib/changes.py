@@ -68,7 +68,8 @@ def fold(changes: Iterable[Mapping[str, Any]], until: str = "") -> dict[str, Del
     undone = undone_runs(lines)
     deltas: dict[str, Delta] = {}
     for line in lines:
-        if line.get("run") in undone and "run" in line:
+        run = line.get("run")
+        if isinstance(run, str) and run in undone:
             continue
         ref, values, hits = line.get("ref"), line.get("set"), line.get("hit")
         if isinstance(ref, str) and isinstance(values, dict):

@@ -244,3 +244,14 @@ def test_plain_routes_are_the_twin(tmp_path: Path, seed: int) -> None:
         assert {mapped.ref(row) for row in walked.ids} == set(scores)
         for row, score in zip(walked.ids, walked.scores, strict=True):
             assert score == pytest.approx(scores[mapped.ref(row)], abs=1e-9)
+
+
+@pytest.mark.parametrize("value", ["2026-04-20", "someday", None])
+def test_valid_to_comes_back_as_it_was_written(tmp_path: Path, value: str | None) -> None:
+    """A column holds seconds, the record its own words: a bare day stays a bare day, inline or by a change."""
+    store = fill(tmp_path / "mind", memories(6, 3), 1)
+    refs = [memory.ref for memory in store.read_all().memories]
+    store.append_lines(CHANGES, [set_line("2026-04-01T00:00:00", refs[0], {"valid_to": value}, "test")], durable=False)
+    index = Cache(store, "test", "full").open(EMBEDDER)
+    seen = {memory.uid: memory.valid_to for row in range(3) if (memory := index.memory(row))}
+    assert seen == {memory.uid: memory.valid_to for memory in store.read_all().memories}

@@ -1,0 +1,100 @@
+"""Appending under a lock and replacing whole (reliability 3)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nebula.errors import LockedTooLong, WriteFailed
+from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("before", [b'{"id":3,"te', b'{"id":3}'])
+def test_an_append_begins_on_its_own_line(tmp_path: Path, before: bytes) -> None:
+    """S01, both rounds: after a torn line and after a whole one without a newline; old bytes are kept."""
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(before)
+    with files.appending(path) as file:
+        assert file.append(b"{}\n") == len(before) + 1
+        assert file.append(b"[]\n") == len(before) + 4
+    assert path.read_bytes() == before + b"\n{}\n[]\n"
+
+
+def test_a_new_file_needs_no_guard_and_is_private(tmp_path: Path) -> None:
+    """No blank first line; mode 0600."""
+    path = tmp_path / "notes.jsonl"
+    with files.appending(path) as file:
+        assert file.append(b"{}\n") == 0
+    assert path.read_bytes() == b"{}\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("failure", ["short", "error", "sync"])
+def test_a_failed_write_is_cut_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str) -> None:
+    """Half a line, no space and a failed sync: WriteFailed, and the file as it was, torn end included."""
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b'{"id":1}\n{"to')
+    write = os.write
+
+    def short(descriptor: int, data: bytes) -> int:
+        return write(descriptor, data[:4])
+
+    def fail(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    if failure == "sync":
+        monkeypatch.setattr(files, "_sync", fail)
+    else:
+        monkeypatch.setattr(os, "write", short if failure == "short" else fail)
+    with files.appending(path) as file, pytest.raises(WriteFailed):
+        file.append(b'{"id":2}\n')
+    assert path.read_bytes() == b'{"id":1}\n{"to'
+
+
+def test_a_held_lock_is_waited_for_only_so_long(tmp_path: Path) -> None:
+    """LockedTooLong, and free again afterwards."""
+    path = tmp_path / "notes.jsonl"
+    with files.appending(path), pytest.raises(LockedTooLong), files.appending(path, timeout=0.02):
+        pass
+    with files.appending(path, timeout=0.0):
+        pass
+
+
+def test_a_file_replaced_while_waiting_is_opened_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name goes to another file between open and lock: the append lands in the new one."""
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b"old\n")
+    acquire = files._acquire
+    calls: list[int] = []
+
+    def replaced_meanwhile(descriptor: int, name: Path, timeout: float) -> None:
+        acquire(descriptor, name, timeout)
+        calls.append(descriptor)
+        if len(calls) == 1:
+            files.replace(path, b"new\n")
+
+    monkeypatch.setattr(files, "_acquire", replaced_meanwhile)
+    with files.appending(path) as file:
+        file.append(b"{}\n")
+    assert len(calls) == 2
+    assert path.read_bytes() == b"new\n{}\n"
+
+
+def test_replace_keeps_a_link_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link's target gets the bytes; after a failure the old bytes stand and no temporary file is left."""
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    target.write_bytes(b"1")
+    link.symlink_to(target)
+    files.replace(link, b"2")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"2"
+    monkeypatch.setattr(os, "write", lambda _, data: len(data) - 1)
+    with pytest.raises(WriteFailed):
+        files.replace(link, b"three")
+    assert target.read_bytes() == b"2"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "real.json"]
