@@ -57,20 +57,24 @@ class Graph:
 
 @dataclass(frozen=True)
 class Stored:
-    """The edges an index keeps: pairs with their kind, and each row's nearest with cosines ([n, 3])."""
+    """The edges an index keeps, see `mentions` and `nearest`."""
 
-    a: Array
-    b: Array
-    kind: Array
-    near: Array
-    cosine: Array
+    edge_a: Array
+    edge_b: Array
+    said_a: Array
+    said_b: Array
+    said_words: Array  # uint64 [m, 8]
+    near: Array  # int32 [n, 3]
+    cosine: Array  # float32 [n, 3]
 
 
 def assemble(table: Table, stored: Stored, keywords: Postings, alive: Array, now: int, min_cosine: float) -> Graph:
     """All six kinds of edge among the rows that are alive (bool [n]) at `now` (seconds)."""
     n = table.n
+    common = common_keywords(keywords, n)
     parts = [
-        _of_words(stored, keywords, alive),
+        _of_content(stored, common, alive),
+        _of_keywords(stored, keywords, common, alive),
         _of_source(table, alive),
         _of_meaning(stored, alive, min_cosine),
     ]
@@ -89,15 +93,28 @@ def _edges(a: Array, b: Array, kind: int, weight: float | None = None) -> _Edges
     return a.astype(np.int64), b.astype(np.int64), np.full(len(a), each), np.full(len(a), kind, np.uint8)
 
 
-def _of_words(stored: Stored, keywords: Postings, alive: Array) -> _Edges:
-    keep = alive[stored.a] & alive[stored.b]
-    common = common_keywords(keywords, len(alive))
-    a, b, kind = stored.a[keep], stored.b[keep], stored.kind[keep]
+def _of_content(stored: Stored, common: Sequence[int], alive: Array) -> _Edges:
+    """Pairs of which one speaks of the other by two words at least that are not everybody's."""
+    told = (stored.said_words != 0) & ~np.isin(stored.said_words, np.array(common, np.uint64))
+    keep = alive[stored.said_a] & alive[stored.said_b] & (told.sum(axis=1) >= SHARED)
+    return _edges(*_pairs(stored.said_a[keep], stored.said_b[keep]), CONTENT)
+
+
+def _of_keywords(stored: Stored, keywords: Postings, common: Sequence[int], alive: Array) -> _Edges:
+    """Pairs that share two keywords at least that are not everybody's."""
+    keep = alive[stored.edge_a] & alive[stored.edge_b]
+    a, b = stored.edge_a[keep], stored.edge_b[keep]
     if common:
-        keep = (kind != KEYWORDS) | (_shared_besides(a, b, keywords, common, len(alive)) >= SHARED)
-        a, b, kind = a[keep], b[keep], kind[keep]
-    weight = np.array([WEIGHTS[CONTENT], WEIGHTS[KEYWORDS]])[kind]
-    return a.astype(np.int64), b.astype(np.int64), weight, kind.astype(np.uint8)
+        keep = _shared_besides(a, b, keywords, common, len(alive)) >= SHARED
+        a, b = a[keep], b[keep]
+    return _edges(a, b, KEYWORDS)
+
+
+def _pairs(a: Array, b: Array) -> tuple[Array, Array]:
+    """Each pair once, whichever way round and however often it stands."""
+    low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
+    pair = np.unique((low << 32) | high)
+    return pair >> 32, pair & 0xFFFFFFFF
 
 
 def common_keywords(keywords: Postings, n: int) -> list[int]:
@@ -155,9 +172,7 @@ def _of_meaning(stored: Stored, alive: Array, min_cosine: float) -> _Edges:
     row, place = np.nonzero((near >= 0) & (cosine >= min_cosine - 1e-6))
     other = near[row, place].astype(np.int64)
     keep = alive[row] & alive[other]
-    low, high = np.minimum(row, other)[keep], np.maximum(row, other)[keep]
-    pair = np.unique((low << 32) | high)
-    return _edges(pair >> 32, pair & 0xFFFFFFFF, MEANING)
+    return _edges(*_pairs(row[keep], other[keep]), MEANING)
 
 
 def _of_category(table: Table, alive: Array, core: int) -> tuple[_Edges, int]:

@@ -22,6 +22,7 @@ DATE_STARS = 45  # days, today included
 COMMON_FROM = 16
 #: A keyword joins a memory to this many of the latest that bear it.
 REACH = 256
+MOST_KEYWORDS = 8  # of a memory
 SHARED = 2  # keywords that make an edge by words, of either kind
 LONG = 3  # characters of a keyword that counts as a reference
 LONGEST = 16  # characters of a Han keyword that is looked for inside a run

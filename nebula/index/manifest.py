@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
-FORMAT = 1
+FORMAT = 2
 NAME = "manifest.json"
 
 

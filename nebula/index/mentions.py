@@ -10,7 +10,7 @@ where fewer bear a word that is all of them. What half the mind shares is judged
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from nebula.index import postings
 from nebula.index.hashing import h64
-from nebula.index.kinds import CONTENT, KEYWORDS, LONG, REACH, SHARED, is_long, mentioned, stands_in
+from nebula.index.kinds import LONG, MOST_KEYWORDS, REACH, SHARED, is_long, mentioned, stands_in
 from nebula.text import words
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from nebula.index.postings import Postings
 
     Array = NDArray[Any]
+
+
+#: The arrays of edges that a segment holds.
+STORED = ("edge_a", "edge_b", "said_a", "said_b", "said_words")
 
 
 def segment(keyword_lists: Sequence[Sequence[str]]) -> dict[str, Array]:
@@ -55,7 +59,7 @@ def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int]) -> dict[st
         **postings.merge(parts, sizes, "kw"),
         **postings.merge(parts, sizes, "long"),
         "heads": np.unique(np.concatenate([part["heads"] for part in parts])),
-        **{name: np.concatenate([part[name] for part in parts]) for name in ("edge_a", "edge_b", "edge_kind")},
+        **{name: np.concatenate([part[name] for part in parts]) for name in STORED},
     }
 
 
@@ -69,15 +73,22 @@ class Arrivals:
 
 
 def edges(arrivals: Arrivals, index: EdgeSource) -> dict[str, Array]:
-    """All edges of both kinds that the arrivals bring -> `edge_a` < `edge_b` (rows, int32), `edge_kind`."""
+    """All edges of both kinds that the arrivals bring.
+
+    Shared keywords: `edge_a` < `edge_b` (rows, int32). Content: `said_a` speaks of `said_b` by `said_words` (hashes,
+    uint64 [m, 8], 0 where there are fewer): which of them are everybody's is judged when walking.
+    """
     shared = _shared(arrivals, index.keywords)
-    content = np.array(sorted(_content(arrivals, index)), np.int64).reshape(-1, 2)
-    pairs = np.concatenate([content, shared])
-    kinds = np.repeat(np.array([CONTENT, KEYWORDS], np.uint8), [len(content), len(shared)])
+    said = _content(arrivals, index)
+    words_said = np.zeros((len(said), MOST_KEYWORDS), np.uint64)
+    for at, found in enumerate(said.values()):
+        words_said[at, : len(found)] = sorted(found)
     return {
-        "edge_a": pairs.min(axis=1).astype(np.int32),
-        "edge_b": pairs.max(axis=1).astype(np.int32),
-        "edge_kind": kinds,
+        "edge_a": shared.min(axis=1).astype(np.int32),
+        "edge_b": shared.max(axis=1).astype(np.int32),
+        "said_a": np.array([speaker for speaker, _ in said], np.int32),
+        "said_b": np.array([spoken for _, spoken in said], np.int32),
+        "said_words": words_said,
     }
 
 
@@ -115,39 +126,39 @@ def _shared(arrivals: Arrivals, keywords: Postings) -> Array:
     return np.stack([pair >> 32, pair & 0xFFFFFFFF], axis=1)
 
 
-def _content(arrivals: Arrivals, index: EdgeSource) -> set[tuple[int, int]]:
-    """Pairs in which an arrival speaks of an other, or an older one of an arrival."""
-    pairs: set[tuple[int, int]] = set()
+def _content(arrivals: Arrivals, index: EdgeSource) -> dict[tuple[int, int], set[int]]:
+    """{(row that speaks, row spoken of): keywords}, one of the two an arrival."""
+    said: dict[tuple[int, int], set[int]] = {}
     for at, (text, keywords) in enumerate(zip(arrivals.texts, arrivals.keywords, strict=True)):
         row = arrivals.first + at
-        for other in _spoken_of(text, index):
-            if other != row:
-                pairs.add((min(row, other), max(row, other)))
-        for other in _speaking_of([k for k in keywords if is_long(k)], arrivals.first, index):
-            pairs.add((other, row))
-    return pairs
+        said |= {(row, other): found for other, found in _spoken_of(text, index) if other != row}
+        long = [keyword for keyword in keywords if is_long(keyword)]
+        said |= {(other, row): found for other, found in _speaking_of(long, arrivals.first, index)}
+    return said
 
 
-def _spoken_of(text: str, index: EdgeSource) -> Iterator[int]:
-    """Rows of which at least two long keywords stand in the text."""
+def _spoken_of(text: str, index: EdgeSource) -> Iterator[tuple[int, set[int]]]:
+    """Rows of which at least two long keywords stand in the text, with these."""
     heads = _Heads(index.heads)
-    count: Counter[int] = Counter()
+    found: dict[int, set[int]] = defaultdict(set)
     for keyword in set(mentioned(text, heads)):
         run, _ = index.long.run(h64(keyword))
-        count.update(run[-REACH:].tolist())
-    return (row for row, shared in count.items() if shared >= SHARED)
+        for row in run[-REACH:].tolist():
+            found[row].add(h64(keyword))
+    return ((row, keywords) for row, keywords in found.items() if len(keywords) >= SHARED)
 
 
-def _speaking_of(keywords: Sequence[str], before: int, index: EdgeSource) -> Iterator[int]:
-    """Older rows in whose text at least two of the keywords stand."""
+def _speaking_of(keywords: Sequence[str], before: int, index: EdgeSource) -> Iterator[tuple[int, set[int]]]:
+    """Older rows in whose text at least two of the keywords stand, with these."""
     if len(keywords) < SHARED or before == 0:
         return
-    candidates = {keyword: _holding(keyword, before, index) for keyword in keywords}
+    candidates = {keyword: set(_holding(keyword, before, index)) for keyword in keywords}
     count = Counter(row for rows in candidates.values() for row in rows)
     for row in (row for row, shared in count.items() if shared >= SHARED):
         text = index.text_of(row)
-        if sum(stands_in(k, text) for k, rows in candidates.items() if row in rows) >= SHARED:
-            yield row
+        found = {h64(k) for k, rows in candidates.items() if row in rows and stands_in(k, text)}
+        if len(found) >= SHARED:
+            yield row, found
 
 
 def _holding(keyword: str, before: int, index: EdgeSource) -> list[int]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula.index import nearest, segments, state
+from nebula.index import mentions, nearest, segments, state
 from nebula.index.graph import Stored
+from nebula.index.kinds import MOST_KEYWORDS
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGERS, Memory, from_object, reason_unreadable
 from nebula.mindlib.store import Marks, Store
@@ -56,9 +57,11 @@ class Index:
 
     def stored_edges(self) -> Stored:
         """The edges that the index keeps."""
-        names = (("edge_a", np.int32), ("edge_b", np.int32), ("edge_kind", np.uint8))
-        a, b, kind = (np.concatenate([np.zeros(0, t), *(s[name] for s in self.segments)]) for name, t in names)
-        return Stored(a, b, kind, *nearest.lists(self.vectors.segments, self.table.n))
+        empty = {name: np.zeros(0, np.int32) for name in mentions.STORED}
+        empty["said_words"] = np.zeros((0, MOST_KEYWORDS), np.uint64)
+        arrays = {name: np.concatenate([empty[name], *(s[name] for s in self.segments)]) for name in mentions.STORED}
+        near, cosine = nearest.lists(self.vectors.segments, self.table.n)
+        return Stored(**arrays, near=near, cosine=cosine)
 
     def memory(self, row: int) -> Memory | None:
         """The memory of a row as it stands; None where its line is no longer in the ledger."""

@@ -115,12 +115,18 @@ class PlainSearch:
                     bearers[keyword].append(row)
         return bearers
 
-    def _by_keywords(self, rows: Sequence[int]) -> Iterator[Edge]:
+    @cached_property
+    def common(self) -> set[str]:
+        """Keywords that more than half of the mind shares: they join nothing."""
         n = len(self.memories)
+        bearers = self._bearers(long=False)
+        return {k for k, rows in bearers.items() if n >= kinds.COMMON_FROM and len(rows) * 2 > n}
+
+    def _by_keywords(self, rows: Sequence[int]) -> Iterator[Edge]:
         alive = set(rows)
         pairs: Counter[tuple[int, int]] = Counter()
-        for bearers in self._bearers(long=False).values():
-            if n >= kinds.COMMON_FROM and len(bearers) * 2 > n:
+        for keyword, bearers in self._bearers(long=False).items():
+            if keyword in self.common:
                 continue
             for at, row in enumerate(bearers):
                 pairs.update((before, row) for before in bearers[max(0, at - kinds.REACH) : at])
@@ -134,7 +140,7 @@ class PlainSearch:
         found = set()
         for a in rows:
             spoken: Counter[int] = Counter()
-            for keyword in set(kinds.mentioned(self.memories[a].text, heads)):
+            for keyword in set(kinds.mentioned(self.memories[a].text, heads)) - self.common:
                 spoken.update(bearers.get(keyword, [])[-kinds.REACH :])
             found |= {(min(a, b), max(a, b)) for b, n in spoken.items() if n >= kinds.SHARED and b != a}
         for a, b in sorted(found):

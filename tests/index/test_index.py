@@ -96,10 +96,11 @@ def content(index: Index) -> dict[str, Any]:
     """What an index holds, told by uid, whatever its numbering of rows."""
     column = index.table.column
     uid = [f"{int(u):016x}" for u in column("uid")]
-    edges = set()
+    edges: set[Any] = set()
     for part in index.segments:
-        for a, b, kind in zip(part["edge_a"], part["edge_b"], part["edge_kind"], strict=True):
-            edges.add((frozenset((uid[a], uid[b])), int(kind)))
+        edges |= {(frozenset((uid[a], uid[b])), 0) for a, b in zip(part["edge_a"], part["edge_b"], strict=True)}
+        for a, b, said in zip(part["said_a"], part["said_b"], part["said_words"], strict=True):
+            edges.add(((uid[a], uid[b]), tuple(sorted(said.tolist()))))
     near = index.stored_edges().near
     runs = {}
     for token in ("灯塔", "灯", "github", "土星", "渡轮"):
@@ -255,3 +256,38 @@ def test_valid_to_comes_back_as_it_was_written(tmp_path: Path, value: str | None
     index = Cache(store, "test", "full").open(EMBEDDER)
     seen = {memory.uid: memory.valid_to for row in range(3) if (memory := index.memory(row))}
     assert seen == {memory.uid: memory.valid_to for memory in store.read_all().memories}
+
+
+class TestWordsOfHalfTheMind:
+    """Section 4: a word that half the mind shares joins nothing, neither by shared keywords nor by content reference."""
+
+    def edges(self, folder: Path, texts: Sequence[str]) -> set[tuple[int, int, int]]:
+        store = Store(folder)
+        for number, text in enumerate(texts):  # far apart in time, no category: no other kind joins them
+            at = clock.write(START + timedelta(days=number))
+            store.append("notes", [Memory("notes", 0, at, text, uid=f"{number:016x}")])
+        index = Cache(store, "test", "full").open(None)
+        now = clock.seconds(START + timedelta(days=1000))
+        graph = MappedSearch(index, Settings(), now, Filters(), lambda *_: (1.0, 1)).edges
+        plain = PlainSearch(store.read_all().memories, Settings(), now, Filters(), lambda *_: (1.0, 1)).edges
+        found = {(int(a), int(b), int(k)) for a, b, k in zip(graph.a, graph.b, graph.kind, strict=True)}
+        assert found == {(a, b, kind) for a, b, _, kind in plain}
+        return found
+
+    def test_speakers_join_nothing(self, tmp_path: Path) -> None:
+        """Twenty turns of two speakers, each naming the other, about twenty different things: no edge at all."""
+        assert self.edges(tmp_path / "mind", [f"Caroline: Melanie topic{chr(97 + n)}x" for n in range(20)]) == set()
+
+    def test_what_fewer_share_still_joins(self, tmp_path: Path) -> None:
+        """Two of them share two more words: these are joined, by both kinds; nothing else is."""
+        texts = [f"Caroline: Melanie topic{chr(97 + n)}x" for n in range(20)]
+        texts[3] += " lighthouse telescope"
+        texts[7] += " lighthouse telescope"
+        assert self.edges(tmp_path / "mind", texts) == {(3, 7, 0), (3, 7, 1)}
+
+    def test_in_a_handful_every_shared_word_counts(self, tmp_path: Path) -> None:
+        """Below 16 memories nothing is everybody's."""
+        assert self.edges(tmp_path / "mind", ["lighthouse telescope a1", "lighthouse telescope b2"]) == {
+            (0, 1, 0),
+            (0, 1, 1),
+        }
