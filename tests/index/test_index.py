@@ -259,7 +259,7 @@ def test_valid_to_comes_back_as_it_was_written(tmp_path: Path, value: str | None
 
 
 class TestWordsOfHalfTheMind:
-    """Section 4: a word that half the mind shares joins nothing, neither by shared keywords nor by content reference."""
+    """Section 4: a word that half the mind shares joins nothing, by neither kind of edge of words."""
 
     def edges(self, folder: Path, texts: Sequence[str]) -> set[tuple[int, int, int]]:
         store = Store(folder)
