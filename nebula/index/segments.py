@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +11,12 @@ from nebula.index import mentions, postings
 from nebula.index.mentions import Arrivals, EdgeSource
 from nebula.index.postings import Postings
 from nebula.index.table import DTYPES, columns
-from nebula.mindlib.record import derived_uid, from_object
+from nebula.mindlib.store import Namer
 from nebula.text import words
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,29 +38,14 @@ class Arrival:
     length: int
 
 
-def name_lines(kind: str, lines: Iterable[Line], table: Table) -> list[Arrival]:
+def name_lines(kind: str, lines: Sequence[Line], table: Table) -> list[Arrival]:
     """Lines of one ledger, in file order, behind those already in the table -> memories with uid and `repeated`."""
-    lines = list(lines)
-    known = table.rows_of([(kind, line.obj["id"]) for line in lines]) if table.n else [-1] * len(lines)
-    taken: set[int] = set()
-    seen: Counter[tuple[str, str]] = Counter()
-    arrivals = []
-    for line, row in zip(lines, known, strict=True):
-        number = line.obj["id"]
-        uid = "" if line.obj.get("uid") else _free_uid(kind, line.obj, seen, table)
-        memory = from_object(kind, line.obj, repeated=row >= 0 or number in taken, uid=uid)
-        taken.add(number)
-        arrivals.append(Arrival(memory, line.offset, line.length))
-    return arrivals
-
-
-def _free_uid(kind: str, obj: Mapping[str, Any], seen: Counter[tuple[str, str]], table: Table) -> str:
-    key = (str(obj.get("at", "")), obj["text"])
-    while True:
-        uid = derived_uid(kind, *key, seen[key])
-        seen[key] += 1
-        if not table.n or table.row_of_uid(uid) < 0:
-            return uid
+    numbers = [line.obj["id"] for line in lines]
+    known = {
+        number for number, row in zip(numbers, table.rows_of([(kind, n) for n in numbers]), strict=True) if row >= 0
+    }
+    namer = Namer(kind, known.__contains__, lambda uid: table.row_of_uid(uid) >= 0)
+    return [Arrival(namer.memory(line.obj), line.offset, line.length) for line in lines]
 
 
 def build(

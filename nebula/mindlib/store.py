@@ -26,9 +26,9 @@ from nebula.mindlib.record import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from nebula.mindlib.ledger import Damage, Line, Scan
+    from nebula.mindlib.ledger import Damage, Scan
 
 CHANGES = "changes.jsonl"
 CONFIG = "mind-config.json"
@@ -55,21 +55,38 @@ class Reading:
 
 
 class Namer:
-    """Gives every line of one ledger, in file order, its uid and tells repeated ids (spec 1)."""
+    """Gives every line of one ledger, in file order, its uid and tells repeated ids (spec 1).
 
-    def __init__(self, kind: str) -> None:
+    A reader that begins after the ledger's start says which ids and derived uids the lines before have taken.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        id_taken: Callable[[int], bool] = lambda _: False,
+        uid_taken: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self.kind = kind
+        self.id_taken = id_taken
+        self.uid_taken = uid_taken
         self.ids: set[int] = set()
         self.seen: Counter[tuple[str, str]] = Counter()
 
-    def name(self, obj: Mapping[str, Any]) -> tuple[str, bool]:
-        """-> (the uid derived for it, whether its id was taken by an earlier line)."""
+    def memory(self, obj: Mapping[str, Any]) -> Memory:
+        """The memory of the next line, by its own line alone."""
+        number = obj["id"]
+        repeated = number in self.ids or self.id_taken(number)
+        self.ids.add(number)
+        return from_object(self.kind, obj, repeated=repeated, uid="" if obj.get("uid") else self._derived(obj))
+
+    def _derived(self, obj: Mapping[str, Any]) -> str:
+        """Occurrences count among the lines that carry no uid themselves."""
         key = (str(obj.get("at", "")), obj["text"])
-        uid = derived_uid(self.kind, *key, self.seen[key])
-        self.seen[key] += 1
-        repeated = obj["id"] in self.ids
-        self.ids.add(obj["id"])
-        return uid, repeated
+        while True:
+            uid = derived_uid(self.kind, *key, self.seen[key])
+            self.seen[key] += 1
+            if not self.uid_taken(uid):
+                return uid
 
 
 class Store:
@@ -93,7 +110,7 @@ class Store:
         """One ledger's memories, each by its own line alone."""
         found = self.scan(kind)
         namer = Namer(kind)
-        return Reading([_memory(kind, line, namer) for line in found.lines], found.damages)
+        return Reading([namer.memory(line.obj) for line in found.lines], found.damages)
 
     def read_all(self, until: str = "") -> Reading:
         """All six ledgers with the changes folded in; `until` (a ledger time) gives the mind as of then."""
@@ -185,11 +202,6 @@ class Store:
             probe.unlink()
         except OSError as error:
             raise WriteFailed(probe, error.strerror or str(error)) from error
-
-
-def _memory(kind: str, line: Line, namer: Namer) -> Memory:
-    uid, repeated = namer.name(line.obj)
-    return from_object(kind, line.obj, repeated=repeated, uid=uid)
 
 
 def _put(obj: dict[str, Any], key: str, value: object) -> None:

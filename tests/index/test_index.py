@@ -291,3 +291,22 @@ class TestWordsOfHalfTheMind:
             (0, 1, 0),
             (0, 1, 1),
         }
+
+
+@pytest.mark.parametrize("goes", [1, 2, 4])
+def test_derived_uids_are_those_of_the_ledger(tmp_path: Path, goes: int) -> None:
+    """A line without a uid gets the same one from the index as from the ledger, whatever stands beside it."""
+    at = clock.write(START)
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "at": at, "text": "同一句", "uid": "a" * 16},
+        {"id": 1, "at": at, "text": "同一句"},
+        {"id": 2, "at": at, "text": "同一句"},
+        {"id": 2, "at": at, "text": "同一句"},
+    ]
+    store = Store(tmp_path / "mind")
+    for start in range(0, 4, 4 // goes):
+        store.append_lines("notes.jsonl", rows[start : start + 4 // goes], durable=False)
+        index = Cache(store, "test", "full").open(None)
+    seen = [memory.ref for row in range(4) if (memory := index.memory(row))]
+    assert sorted(seen) == sorted(memory.ref for memory in store.read_all().memories)
+    assert len(set(seen)) == 4
