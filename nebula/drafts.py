@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
-from nebula.errors import BadValue, EmptyText
+from nebula.errors import BadValue, EmptyText, check_unicode
 from nebula.life.weight import weigh
 from nebula.mindlib.record import (
     EMO_WORDS,
@@ -46,7 +46,7 @@ def draft(text: str, ledger: str, fields: Mapping[str, Any], now: datetime, by: 
         raise BadValue("text", text, "text")
     if not text.strip():
         raise EmptyText
-    _check_unicode("text", text)
+    check_unicode("text", text)
     kind = ledger_name(ledger)
     given = {name: value for name, value in fields.items() if name not in _NOT_TAKEN and value is not None}
     values = {name: _value(name, value) for name, value in given.items()}
@@ -64,7 +64,7 @@ def draft(text: str, ledger: str, fields: Mapping[str, Any], now: datetime, by: 
 
 def _value(name: str, value: Any) -> Any:
     if isinstance(value, str):
-        _check_unicode(name, value)
+        check_unicode(name, value)
     if name == "at" and isinstance(value, str):
         return clock.write(clock.read("at", value))
     if name == "emo" and isinstance(value, str) and value:
@@ -79,11 +79,3 @@ def _value(name: str, value: Any) -> Any:
     if name in {"imp", "e", "w"} and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     return value
-
-
-def _check_unicode(name: str, text: str) -> None:
-    """An argument that was not UTF-8 arrives with lone surrogates; it could be stored by no JSON."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise BadValue(name, text.encode("utf-8", "backslashreplace").decode(), "UTF-8") from None

@@ -190,6 +190,14 @@ class LockedTooLong(NebulaError):
         super().__init__(path=path, seconds=f"{seconds:g}")
 
 
+def check_unicode(name: str, text: str) -> None:
+    """Refuse text with lone surrogates: so arrive bytes that are no UTF-8, and no JSON could store them."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadValue(name, text.encode("utf-8", "backslashreplace").decode(), "UTF-8") from None
+
+
 def short(value: object, limit: int = 60) -> str:
     """A value as it may stand in a sentence: one line, printable, at most `limit` characters."""
     text = "".join(c if c.isprintable() else "·" for c in str(value))

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from nebula.recall.hit import Hit
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
-    from nebula.text.words import Mode
 
 #: Bytes of lines that a recall or an add embeds on its way, some seconds' work; more wants `embed --build`.
 CATCH_UP_BYTES = 16_000
@@ -206,7 +205,7 @@ class Mind:
             raise EmptyText
         now = self.now()
         search, vector, notices = self._search(query, filters, clock.seconds(now))
-        question = Question(self._tokens(query), vector, clock.seconds(now), n, filters)
+        question = Question(self._tokens(query), vector, n)
         found = recollect(search, question, self.settings, explain=explain)
         if touch and found.hits:
             notices += self._touch([hit.memory.ref for hit in found.hits], now)
@@ -215,7 +214,7 @@ class Mind:
     def _tokens(self, query: str) -> list[str]:
         from nebula.text import words
 
-        return words.query_tokens(query, self._mode())
+        return words.query_tokens(query, self.settings.recall.tokens)
 
     def _search(self, query: str, filters: Filters, now: int) -> tuple[Search, Any, list[Notice]]:
         if not has_numpy():
@@ -268,10 +267,8 @@ class Mind:
     def list(self, filters: Filters = Filters(), n: int | None = 20) -> Listing:  # noqa: B008 - frozen
         """Memories that hold (or all, with `filters.old`), newest first. Raises LedgerUnusable."""
         reading = self.store.read_all()
-        now = clock.write(self.now())
-        passed = [
-            m for m in reading.memories if admits(filters, m) and (filters.old or not m.valid_to or m.valid_to > now)
-        ]
+        now = clock.seconds(self.now())
+        passed = [m for m in reading.memories if admits(filters, m) and (filters.old or not m.is_old(now))]
         passed.sort(key=lambda memory: (memory.seconds, memory.id), reverse=True)
         return Listing(passed[:n], len(passed), reading.damages)
 
@@ -347,14 +344,12 @@ class Mind:
 
     # the index
 
-    def _mode(self) -> Mode:
-        return "words" if self.settings.recall.tokens == "words" else "full"
-
     def _cache(self) -> Cache:
         from nebula.index.cache import Cache
 
+        tokens = self.settings.recall.tokens
         case = "lower" if self.settings.recall.lowercase else "cased"
-        return Cache(self.store, f"{self._mode()}-{case}", self._mode())
+        return Cache(self.store, f"{tokens}-{case}", tokens)
 
     def _embedder(self, limit: int | None, progress: Callable[[int, int], None] | None = None) -> Embedder:
         import numpy as np
@@ -373,7 +368,8 @@ class Mind:
 
 def _missing(index: Index) -> list[Notice]:
     """A notice of memories that meaning can't find yet, if there are any."""
-    return [Notice("missing_vectors", {"missing": index.missing, "total": index.table.n})] if index.missing else []
+    missing = index.missing
+    return [Notice("missing_vectors", {"missing": missing, "total": index.table.n})] if missing else []
 
 
 def _fields(obj: Mapping[str, Any]) -> dict[str, Any]:

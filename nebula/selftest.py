@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nebula import places
+from nebula.encoder import BUNDLED
 from nebula.mind import Mind
 from nebula.recall.fusion import ROUTES
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-MODEL = "bge-small-zh-v1.5"
+MODEL = BUNDLED
 #: Two sentences that mean alike and share one word, and one that means something else.
 ALIKE, SAME, OTHER = "我下个月要搬去青岛", "搬家去海边城市", "数据库索引坏了"
 #: cos(ALIKE, SAME) and cos(ALIKE, OTHER) by the bundled weights; averaged tokens instead of the first give others.

@@ -10,7 +10,7 @@ import difflib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from nebula.errors import BadValue, SettingsUnusable, UnknownSetting
 
@@ -148,7 +148,9 @@ class RecallSettings:
     weight: float = _figure(0.05, SHARE)  # gamma, the power of w / 2
     layer_weights: tuple[float, ...] = _figure((1.0,) * 5, numbers(5, 0, 1000))  # L0…L4: A only ranks, never hides
     ledger_weights: Mapping[str, float] = _figure({}, by_ledger(0, 1000))  # missing: 1.0
-    tokens: str = _figure("full", choice("full", "words"))  # words and character 1-, 2-grams | jieba words alone
+    tokens: Literal["full", "words"] = _figure(
+        "full", choice("full", "words")
+    )  # words and character 1-, 2-grams | jieba words alone
     lowercase: bool = _figure(True, FLAG)  # the vocabulary has no upper case: "GitHub" would be [UNK]
 
 
@@ -318,12 +320,17 @@ def spread(raw: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
     return known, unknown
 
 
+def unknown(key: str) -> UnknownSetting:
+    """The refusal of a key that does not exist, with those nearest to it."""
+    return UnknownSetting(key, difflib.get_close_matches(key, RULES, n=3, cutoff=0.5))
+
+
 def check(key: str, value: object) -> object:
     """The value in its type; raises BadValue with the key's name, UnknownSetting with the nearest names."""
     if key in SECTIONS:
         raise BadValue(key, value, "{…}")
     if key not in RULES:
-        raise UnknownSetting(key, difflib.get_close_matches(key, RULES, n=3, cutoff=0.5))
+        raise unknown(key)
     rule = RULES[key]
     try:
         if isinstance(value, float) and not math.isfinite(value):

@@ -8,8 +8,9 @@ import pytest
 
 from nebula.errors import BadValue, SettingsUnusable, UnknownSetting
 from nebula.index import kinds
-from nebula.life.forgetting import half_life, is_core, layer, retention
+from nebula.life.forgetting import half_life, layer, retention
 from nebula.life.weight import weigh
+from nebula.mindlib.record import is_core
 from nebula.recall import lexical, modulation
 from nebula.recall.fusion import fuse
 from nebula.recall.modulation import Facts
@@ -135,18 +136,18 @@ class TestRecall:
         assert fuse(rankings, {"lexical": 1, "dense": 1}, 12, int).ids == [2, 5]
 
     def test_factors_at_their_defaults(self) -> None:
-        found = modulation.factors(Facts("notes", 0.5, 4.0, 1), SETTINGS.recall)
+        found = modulation.factors(Facts("notes", 0.5, 4.0, 1), SETTINGS)
         assert found["freshness"] == pytest.approx(0.95 + 0.05 * 0.5)
         assert found["weight"] == pytest.approx(2.0**SETTINGS.recall.weight)
         assert (found["ledger"], found["layer"], found["capture"]) == (1.0, 1.0, 1.0)
 
     def test_original_multiplies_by_a_itself(self) -> None:
-        found = modulation.factors(Facts("notes", 0.163, 4.0, 4), build({"profile": "original"}).recall)
+        found = modulation.factors(Facts("notes", 0.163, 4.0, 4), build({"profile": "original"}))
         assert found["freshness"] == pytest.approx(0.163)
         assert found["weight"] == 1.0
 
     def test_capture(self) -> None:
-        assert modulation.factors(Facts("notes", 1, 2, 1, captured=True), SETTINGS.recall)["capture"] == 1.12
+        assert modulation.factors(Facts("notes", 1, 2, 1, captured=True), SETTINGS)["capture"] == 1.12
 
     @pytest.mark.parametrize(
         ("emo", "e", "dominant", "feels", "factor"),

@@ -18,7 +18,7 @@ from nebula import clock
 from nebula.bench import metrics
 from nebula.errors import FileUnusable, NumpyMissing
 from nebula.mind import Mind, has_numpy
-from nebula.mindlib import ledger
+from nebula.mindlib import files, ledger
 from nebula.mindlib.record import EMO_WORDS
 from nebula.recall.fusion import ROUTES
 
@@ -218,10 +218,7 @@ def _unusable(path: Path, number: int, what: str) -> FileUnusable:
 
 def _objects(path: Path) -> list[tuple[int, Mapping[str, Any]]]:
     """The objects of a JSONL file, each with its line counted from 1."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileUnusable(path, error.strerror or str(error)) from error
+    data = files.read_given(path)
     found = ledger.scan(path, data)
     if found.damages:
         raise _unusable(path, found.damages[0].line, found.damages[0].reason)

@@ -1,7 +1,5 @@
 """The Chinese sentences: errors, notices, words of the output, and the help of every command and option."""
 
-from nebula.catalogue.zh_more import MORE
-
 SENTENCES: dict[str, str] = {
     "error.wrong_usage": "看不懂：{what}。",
     "hint.wrong_usage": "用法见 `nebula --help`。",
@@ -133,4 +131,47 @@ SENTENCES: dict[str, str] = {
     "option.version": "显示版本。",
     "option.install_completion": "为当前的 shell 装上补全。",
     "option.show_completion": "显示补全脚本。",
-} | MORE
+    "bench.unknown_emo": "没有用上的情绪词（不在七种之内）：{words}",
+    "check.python": "Python",
+    "check.folder": "数据文件夹",
+    "check.memories": "记忆",
+    "check.meaning": "语义检索",
+    "check.mood": "心情来源",
+    "check.map": "星图",
+    "doctor.python": "Python {version}",
+    "doctor.folder": "数据文件夹可写：{folder}（{rule}），账本 {ledgers} 个",
+    "doctor.folder_new": "数据文件夹还没有，记第一条时会建：{folder}（{rule}）",
+    "doctor.folder_readonly": "数据文件夹写不了：{folder}：{reason}",
+    "doctor.modes": "别人也能读（{names}）：chmod -R go-rwx {folder}",
+    "doctor.conflicted": "同步软件留下了冲突的副本，没有读它们：{names}；把里面的行用 `nebula add --batch` 并回来",
+    "doctor.memories": "记忆 {total} 条：{shown}",
+    "doctor.empty": "还没有记忆",
+    "doctor.first": '记第一条：nebula add "…"',
+    "doctor.elsewhere": "别处有记忆：{folders}；要用它：export NEBULA_MIND={first}",
+    "doctor.line": "{file} 第 {line} 行",
+    "doctor.damaged": "{n} 行读不了，其余照常：{where}；字节都还在，可手工改好",
+    "doctor.repeated": "编号重复，后来的用 uid 称呼：{refs}",
+    "doctor.no_numpy": "语义检索没有：缺 numpy，词与图照常",
+    "doctor.dead": "检索自检没通过：{routes}",
+    "doctor.asset": "程序自带的文件变了：{names}",
+    "doctor.not_counted": "语义检索本身正常；设置不能用，没有数向量",
+    "doctor.meaning": "语义检索 {model} / {dimensions} 维 / 向量 {present}/{total} / 索引 {size}",
+    "doctor.missing": "{total} 条里有 {missing} 条还没有向量：nebula embed --build",
+    "doctor.mood": "心情来源 {badge}",
+    "doctor.mood_file": "心情文件不在：{file}",
+    "doctor.unknown_settings": "不认识的设置（已保留）：{keys}",
+    "doctor.map": "星图 {file} {size}",
+    "doctor.map_none": "星图还没有画",
+    "doctor.map_odd": "星图的名字被别的东西占了：{file}",
+    "doctor.map_move": "把它移开",
+    "doctor.failed": "{check}：检查没做成：{reason}",
+    "doctor.reinstall": "请重新安装 nebula-mind；仍不行就带上这一行报告",
+    "demo.start": "一份临时的记忆，{n} 条，用完即弃；你自己的不会动。",
+    "demo.word": "按字面找：",
+    "demo.meaning": "按意思找，没有一个字相同（没有 词#）：",
+    "demo.explain": "也能说明是怎么找到的：",
+    "demo.end": (
+        "词# 字面，义# 意思，图# 关联，数字是各路名次。轮到你了：nebula add "
+        '"…"，nebula recall "…"；不对劲时：nebula doctor'
+    ),
+}

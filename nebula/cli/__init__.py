@@ -63,11 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: list[str], language: str) -> int:
     from nebula.cli import app
-    from nebula.errors import BadValue
+    from nebula.errors import check_unicode
 
     for before, arg in zip(["", *args], args, strict=False):
-        if before not in _PATHS and not arg.isascii() and arg.encode("utf-8", "replace").decode() != arg:
-            raise BadValue("argument", arg.encode("utf-8", "backslashreplace").decode(), "UTF-8")
+        if before not in _PATHS:
+            check_unicode("argument", arg)
     if not args:
         sys.stdout.write(app.overview() + "\n")
         return 0

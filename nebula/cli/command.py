@@ -6,6 +6,7 @@ A command's body takes a `Run` and its own options, calls one operation, and ret
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -54,7 +55,7 @@ class Run:
     @property
     def environ(self) -> Mapping[str, str]:
         """The process's environment."""
-        return printing.environment()
+        return os.environ
 
     def place(self) -> Place:
         """Where the mind lies, and which rule decided."""

@@ -8,7 +8,6 @@ import typer
 
 from nebula.cli.command import Run, command, json_or_text
 from nebula.cli.printing import Outcome, one_line
-from nebula.errors import UnknownSetting
 
 if TYPE_CHECKING:
     from nebula.cli.printing import Line
@@ -32,9 +31,9 @@ def get(run: Run, key: Key) -> Outcome:
     """One setting's value."""
     settings = {setting.key: setting for setting in run.mind().config()}
     if key not in settings:
-        import difflib
+        from nebula.settings import unknown
 
-        raise UnknownSetting(key, difflib.get_close_matches(key, settings, n=3, cutoff=0.5))
+        raise unknown(key)
     return Outcome(_object(settings[key]), [[(_value(settings[key].value), "")]])
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 import typer.exceptions
 
 from nebula import messages
-from nebula.cli import printing
+from nebula.cli import INTERRUPTED, printing
 from nebula.errors import NebulaError, short
 from nebula.mindlib import files
 
 UNEXPECTED = 3
-INTERRUPTED = 130
 USAGE = 2
 
 

@@ -6,7 +6,6 @@ Stored text is data: no markup, no control or direction characters reach a termi
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -150,8 +149,3 @@ def show_notices(notices: Sequence[Notice]) -> None:
 def tell(sentence: str) -> None:
     """A line on stderr."""
     sys.stderr.write(one_line(sentence) + "\n")
-
-
-def environment() -> Mapping[str, str]:
-    """The process's environment, as the door reads it."""
-    return os.environ

@@ -12,7 +12,7 @@ from nebula.cli import options, printing
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import BadValue, WrongUsage
+from nebula.errors import WrongUsage
 from nebula.mind import Notice
 
 if TYPE_CHECKING:
@@ -63,12 +63,7 @@ def recall(
 
 
 def _query(text: str) -> str:
-    query = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
-    try:
-        query.encode("utf-8")
-    except UnicodeEncodeError:
-        raise BadValue("query", query.encode("utf-8", "backslashreplace").decode(), "UTF-8") from None
-    return query
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
 
 
 def make_filters(

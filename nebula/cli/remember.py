@@ -89,12 +89,9 @@ def _text(given: str | None) -> str:
 
 def _objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSONL file; `-` is standard input. Raises FileUnusable with the line."""
-    from nebula.mindlib import ledger
+    from nebula.mindlib import files, ledger
 
-    try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    except OSError as error:
-        raise FileUnusable(path, error.strerror or str(error)) from error
+    data = sys.stdin.buffer.read() if str(path) == "-" else files.read_given(path)
     found = ledger.scan(path, data)
     if found.damages:
         damage = found.damages[0]

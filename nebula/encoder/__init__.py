@@ -7,15 +7,16 @@ endpoint's vectors are another kind behind other names and never stand in for th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nebula import places
 from nebula.encoder import pieces as _pieces
 from nebula.encoder.wordpiece import WordPiece, fold_width
 from nebula.errors import NumpyMissing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     import numpy as np
 
@@ -121,9 +122,7 @@ def _batches(order: list[int], sequences: list[list[int]]) -> Iterator[list[int]
 
 def bundled_folder() -> Path:
     """Where the bundled weights lie: installed, beside the code; in a checkout, under `assets/`."""
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "assets" / BUNDLED
-    return installed if installed.is_dir() else package.parent / "assets" / BUNDLED
+    return places.asset(BUNDLED)
 
 
 def open_encoder(folder: Path | None = None, *, lowercase: bool = True) -> Encoder:

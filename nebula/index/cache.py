@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nebula.index.catchup import Embedder, Save
-    from nebula.index.manifest import Manifest
     from nebula.index.parts import Parts
     from nebula.text.words import Mode
 
@@ -58,7 +57,11 @@ class Cache:
     def marks(self) -> Marks:
         """What the index on disk has consumed, for a writer that takes the next id."""
         found = manifests.load(self.folder)
-        return _marks(found) if found else Marks()
+        if found is None:
+            return Marks()
+        consumed = {name: source.consumed for name, source in found.sources.items()}
+        tails = {name: source.tail for name, source in found.sources.items()}
+        return Marks(consumed | {CHANGES: found.changes}, tails | {CHANGES: found.changes_tail}, found.next_id)
 
     def _open_writing(self, embedder: Embedder | None, *, compact: bool) -> Index:
         files.make_folder(self.store.folder / INDEX)
@@ -97,11 +100,4 @@ class Cache:
         tail = self.store.scan(CHANGES, found.manifest.changes)
         state.lay_over(table, found.strings, changes.fold(line.obj for line in tail.lines))
         arrays = [part for _, part in found.rows]
-        marks = _marks(found.manifest)
-        return Index(self.store, table, arrays, found.dense(), found.strings, found.manifest.model, embedded, marks)
-
-
-def _marks(found: Manifest) -> Marks:
-    consumed = {name: source.consumed for name, source in found.sources.items()}
-    tails = {name: source.tail for name, source in found.sources.items()}
-    return Marks(consumed | {CHANGES: found.changes}, tails | {CHANGES: found.changes_tail}, found.next_id)
+        return Index(self.store, table, arrays, found.dense(), found.strings, embedded)

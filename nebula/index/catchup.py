@@ -15,7 +15,7 @@ from nebula.index import nearest, segments, state, vectors
 from nebula.index.manifest import Manifest, Source
 from nebula.index.view import read_line
 from nebula.mindlib import changes, files
-from nebula.mindlib.record import LEDGERS, LedgerKind
+from nebula.mindlib.record import LEDGER_CODE, LEDGERS, LedgerKind
 from nebula.mindlib.store import CHANGES, Store, highest_ref
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ def _read_ledgers(store: Store, parts: Parts, mode: Mode) -> None:
         next_id[kind.name] = max([next_id.get(kind.name, 1), *(line.obj["id"] + 1 for line in lines)])
     parts.manifest = replace(parts.manifest, sources=sources, next_id=next_id)
     parts.changed = True
-    order = {kind.name: at for at, kind in enumerate(LEDGERS)}
-    arrivals.sort(key=lambda a: (a.memory.seconds, order[a.memory.ledger], a.offset))
+    arrivals.sort(key=lambda a: (a.memory.seconds, LEDGER_CODE[a.memory.ledger], a.offset))
     for start in range(0, len(arrivals), CHUNK_ROWS):
         _add_rows(store, parts, arrivals[start : start + CHUNK_ROWS], mode)
 

@@ -27,6 +27,7 @@ from nebula.index.kinds import (
     SOURCE,
     WEIGHTS,
 )
+from nebula.text.keywords import AT_MOST as KEYWORDS_AT_MOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +152,7 @@ def _keyword_rows(keywords: Postings, n: int, without: Sequence[int]) -> Array:
     order = np.argsort(row, kind="stable")
     row, term = row[order], term[order]
     width = np.arange(len(row)) - np.searchsorted(row, row)
-    table = np.zeros((n, max(8, int(width.max(initial=0)) + 1)), np.uint64)
+    table = np.zeros((n, max(KEYWORDS_AT_MOST, int(width.max(initial=0)) + 1)), np.uint64)
     table[row, width] = term
     return table
 
@@ -188,13 +189,7 @@ def _of_category(table: Table, alive: Array, core: int) -> tuple[_Edges, int]:
 
 def _of_date(table: Table, alive: Array, today: int, first: int) -> tuple[_Edges, int]:
     """A star for each of the last 45 days, joined to that day's memories. -> (edges, number of nodes)."""
-    days = clock_days(table)
+    days = table.column("at") // clock.DAY_SECONDS
     rows = np.flatnonzero(alive & (days > today - DATE_STARS) & (days <= today))
     star = first + (today - days[rows])
     return _edges(star, rows, DATE), first + DATE_STARS
-
-
-def clock_days(table: Table) -> Array:
-    """The day each row was written on, as in `clock.day`."""
-    days: Array = table.column("at") // clock.DAY_SECONDS
-    return days

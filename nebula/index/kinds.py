@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     from nebula.mindlib.record import Memory
 
-KINDS = ("content", "keywords", "category", "source", "meaning", "date")
 KIND_NAMES = ("内容引用", "共同关键词", "分类归属", "同源相邻", "语义相近", "日期星")
 CONTENT, KEYWORDS, CATEGORY, SOURCE, MEANING, DATE = range(6)
 WEIGHTS = (1.0, 2.0, 0.3, 0.35, 0.5, 0.55)
@@ -22,7 +21,6 @@ DATE_STARS = 45  # days, today included
 COMMON_FROM = 16
 #: A keyword joins a memory to this many of the latest that bear it.
 REACH = 256
-MOST_KEYWORDS = 8  # of a memory
 SHARED = 2  # keywords that make an edge by words, of either kind
 LONG = 3  # characters of a keyword that counts as a reference
 LONGEST = 16  # characters of a Han keyword that is looked for inside a run

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
-FORMAT = 2
+FORMAT = 3
 NAME = "manifest.json"
 
 
@@ -30,7 +30,6 @@ class Source:
 class Manifest:
     """File names of the parts in row order, and what they stand for. `rows` and `vectors` map file name to count."""
 
-    generation: str = ""
     rows: dict[str, int] = field(default_factory=dict)
     vectors: dict[str, int] = field(default_factory=dict)
     model: str = ""  # the encoder whose vectors these are

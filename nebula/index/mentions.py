@@ -18,8 +18,9 @@ import numpy as np
 
 from nebula.index import postings
 from nebula.index.hashing import h64
-from nebula.index.kinds import LONG, MOST_KEYWORDS, REACH, SHARED, is_long, mentioned, stands_in
+from nebula.index.kinds import LONG, REACH, SHARED, is_long, mentioned, stands_in
 from nebula.text import words
+from nebula.text.keywords import AT_MOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,20 +38,13 @@ STORED = ("edge_a", "edge_b", "said_a", "said_b", "said_words")
 
 def segment(keyword_lists: Sequence[Sequence[str]]) -> dict[str, Array]:
     """Keywords of each row -> the runs of all (`kw_…`), of the long ones (`long_…`), and the long ones' heads."""
-    every = [(h64(k), row) for row, ks in enumerate(keyword_lists) for k in ks]
-    long = [(h64(k), row) for row, ks in enumerate(keyword_lists) for k in ks if is_long(k)]
-    heads = {h64(k[:LONG]) for ks in keyword_lists for k in ks if is_long(k)}
+    long = [[k for k in ks if is_long(k)] for ks in keyword_lists]
+    heads = {h64(k[:LONG]) for ks in long for k in ks}
     return {
-        **_runs(every, "kw"),
-        **_runs(long, "long"),
+        **postings.build(keyword_lists, "kw"),
+        **postings.build(long, "long"),
         "heads": np.array(sorted(heads), np.uint64),
     }
-
-
-def _runs(pairs: Sequence[tuple[int, int]], prefix: str) -> dict[str, Array]:
-    term = np.array([pair[0] for pair in pairs], np.uint64)
-    row = np.array([pair[1] for pair in pairs], np.int32)
-    return postings.runs(term, row, np.ones(len(pairs), np.int64), prefix)
 
 
 def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int]) -> dict[str, Array]:
@@ -80,7 +74,7 @@ def edges(arrivals: Arrivals, index: EdgeSource) -> dict[str, Array]:
     """
     shared = _shared(arrivals, index.keywords)
     said = _content(arrivals, index)
-    words_said = np.zeros((len(said), MOST_KEYWORDS), np.uint64)
+    words_said = np.zeros((len(said), AT_MOST), np.uint64)
     for at, found in enumerate(said.values()):
         words_said[at, : len(found)] = sorted(found)
     return {

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from nebula.errors import WriteFailed
 from nebula.index import manifest as manifests
 from nebula.index import segments, vectors
 from nebula.index.manifest import Manifest
@@ -61,7 +57,7 @@ class Parts:
     def start_over(self) -> None:
         """Number the rows anew; vectors are kept by the hashes of their texts, ids by the highest ever seen."""
         old = self.manifest
-        self.manifest = Manifest(fresh_generation(), model=old.model, next_id=old.next_id, serial=old.serial)
+        self.manifest = Manifest(model=old.model, next_id=old.next_id, serial=old.serial)
         self.rows, self.state, self.strings = [], {}, {}
         self.vectors = [("", vectors.detached(arrays)) for _, arrays in self.vectors]
 
@@ -70,11 +66,6 @@ class Parts:
         self.rows = _merged(self.rows, "id", segments.merge, limit)
         self.vectors = _merged(self.vectors, "vec", vectors.merge, limit)
         self.changed |= any(not name for name, _ in [*self.rows, *self.vectors])
-
-
-def fresh_generation() -> str:
-    """A name for a numbering of rows."""
-    return secrets.token_hex(4)
 
 
 def load(folder: Path) -> Parts:
@@ -87,7 +78,7 @@ def load(folder: Path) -> Parts:
             return _map(folder, found)
         except (OSError, ValueError, KeyError):
             continue
-    return Parts(Manifest(fresh_generation()))
+    return Parts(Manifest())
 
 
 def _map(folder: Path, found: Manifest) -> Parts:
@@ -124,7 +115,7 @@ def save(folder: Path, parts: Parts) -> None:
     if parts.state and not state_name:
         state_name = f"state-{serial}"
         strings = orjson.dumps(parts.strings, option=orjson.OPT_NON_STR_KEYS).decode()
-        _write(folder / state_name, parts.state, {"strings": strings})
+        tensors.write(folder / state_name, parts.state, {"strings": strings})
     parts.manifest = replace(
         parts.manifest,
         rows={name: len(arrays["id"]) for name, arrays in parts.rows},
@@ -140,15 +131,8 @@ def save(folder: Path, parts: Parts) -> None:
 def _saved(folder: Path, name: str, fresh: str, arrays: Columns) -> tuple[str, Columns]:
     if name:
         return name, arrays
-    _write(folder / fresh, arrays, {})
+    tensors.write(folder / fresh, arrays)
     return fresh, tensors.read(folder / fresh)[0]  # from now on mapped: what was built may leave memory
-
-
-def _write(path: Path, arrays: Columns, meta: dict[str, str]) -> None:
-    try:
-        tensors.write(path, {name: np.asarray(array) for name, array in arrays.items()}, meta)
-    except OSError as error:
-        raise WriteFailed(path, error.strerror or str(error)) from error
 
 
 def _sweep(folder: Path, kept: Manifest) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_TF = 65_535
 
 
-def build(token_lists: Iterable[Sequence[str]]) -> dict[str, Array]:
+def build(token_lists: Iterable[Sequence[str]], prefix: str = "post") -> dict[str, Array]:
     """Tokens of each row -> the arrays of one segment."""
     known: dict[str, int] = {}
     terms: list[int] = []
@@ -36,7 +36,7 @@ def build(token_lists: Iterable[Sequence[str]]) -> dict[str, Array]:
         lengths.append(len(tokens))
     term = np.array(terms, dtype=np.uint64)
     row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    return runs(term, row, np.ones(len(term), np.int64))
+    return runs(term, row, np.ones(len(term), np.int64), prefix)
 
 
 def runs(term: Array, row: Array, count: Array, prefix: str = "post") -> dict[str, Array]:

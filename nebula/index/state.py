@@ -9,7 +9,7 @@ import numpy as np
 from nebula import clock
 from nebula.index.table import CHANGEABLE, moment
 from nebula.mindlib.changes import readable
-from nebula.mindlib.record import LEDGERS, is_uid, split_ref
+from nebula.mindlib.record import LEDGERS, is_core, is_uid, split_ref
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> Non
             if not readable(kind, name, value):
                 continue
             if name == "say":
-                table.set(row, "never", kind == "tacts" and value == "never")
+                table.set(row, "never", is_core(kind, value, pinned=False))
             if name in STRINGS and (value is None or isinstance(value, str)):
                 strings.setdefault(row, {})[name] = value
             if name in CHANGEABLE:

@@ -1,7 +1,7 @@
 """The rows of an index: one memory each, as columns; where its line lies, and the values that recall weighs by.
 
-A row's number never changes while its generation lives. Columns that later changes may set (`CHANGEABLE`) come from the
-folded state, the others from the segments. Strings stand in columns as 64-bit hashes.
+A row keeps its number until the index is built anew. Columns that later changes may set (`CHANGEABLE`) come from
+the folded state, the others from the segments. Strings stand in columns as 64-bit hashes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from nebula import clock
 from nebula.index.hashing import h64
-from nebula.mindlib.record import EMOTIONS, LEDGERS, Memory
+from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, Memory, is_core
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Columns = Mapping[str, Array]
 
-LEDGER_CODE = {kind.name: code for code, kind in enumerate(LEDGERS)}
 EMO_CODE = {name: code for code, name in enumerate(EMOTIONS, start=1)}
 OTHER_EMO = 255
 
@@ -78,7 +77,7 @@ def columns(memories: Sequence[Memory], spans: Sequence[tuple[int, int]], terms:
         "offset": [span[0] for span in spans],
         "length": [span[1] for span in spans],
         "terms": list(terms),
-        "never": [m.ledger == "tacts" and m.say == "never" for m in memories],
+        "never": [is_core(m.ledger, m.say, pinned=False) for m in memories],
     }
     plain = {name: [cell(name, getattr(m, name)) for m in memories] for name in DTYPES if name not in special}
     return {name: np.array((special | plain)[name], dtype=dtype) for name, dtype in DTYPES.items()}

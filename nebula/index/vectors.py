@@ -1,6 +1,6 @@
 """The dense index: unit vectors of every memory's pieces, each with the row it belongs to and its text's hash.
 
-A segment holds `vec` (float32 [p, d]), `vec_row` (int32 [p], negative: no row of this generation) and `vec_hash`
+A segment holds `vec` (float32 [p, d]), `vec_row` (int32 [p], negative: no row yet) and `vec_hash`
 (uint64 [p]).
 The hash lets a rebuilt index take over what was embedded once: unchanged text is never embedded twice.
 """
@@ -28,11 +28,6 @@ class Vectors:
     def __init__(self, segments: Sequence[Mapping[str, Array]], rows: int) -> None:
         self.segments = segments
         self.n = rows
-
-    @property
-    def pieces(self) -> int:
-        """How many vectors there are in all."""
-        return sum(len(segment["vec"]) for segment in self.segments)
 
     def present(self) -> Array:
         """Which rows have a vector, bool [n]."""

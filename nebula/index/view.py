@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nebula.index import mentions, nearest, segments, state
 from nebula.index.graph import Stored
-from nebula.index.kinds import MOST_KEYWORDS
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGERS, Memory, from_object, reason_unreadable
-from nebula.mindlib.store import Marks, Store
+from nebula.text.keywords import AT_MOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from nebula.index.postings import Postings
     from nebula.index.table import Table
     from nebula.index.vectors import Vectors
+    from nebula.mindlib.store import Store
 
     Array = NDArray[Any]
     Columns = Mapping[str, Array]
@@ -29,16 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Index:
-    """What the routes search. `embedded`: texts embedded while opening; `model`: whose vectors they are."""
+    """What the routes search. `embedded`: texts embedded while opening."""
 
     store: Store
     table: Table
     segments: Sequence[Columns]
     vectors: Vectors
     strings: state.Strings
-    model: str = ""
     embedded: int = 0
-    marks: Marks = field(default_factory=Marks)
 
     @property
     def postings(self) -> Postings:
@@ -58,7 +56,7 @@ class Index:
     def stored_edges(self) -> Stored:
         """The edges that the index keeps."""
         empty = {name: np.zeros(0, np.int32) for name in mentions.STORED}
-        empty["said_words"] = np.zeros((0, MOST_KEYWORDS), np.uint64)
+        empty["said_words"] = np.zeros((0, AT_MOST), np.uint64)
         arrays = {name: np.concatenate([empty[name], *(s[name] for s in self.segments)]) for name in mentions.STORED}
         near, cosine = nearest.lists(self.vectors.segments, self.table.n)
         return Stored(**arrays, near=near, cosine=cosine)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nebula import clock
+
 if TYPE_CHECKING:
     from nebula.settings import ForgettingSettings
-
-#: Layer names by depth.
-LAYERS = ("核心", "热", "温", "深水", "阁楼")
-DAY_SECONDS = 86_400
 
 
 def half_life(settings: ForgettingSettings, ledger: str, imp: float) -> float:
@@ -28,12 +26,7 @@ def retention(age: float, half: float) -> float:
 
 def age_days(now: int, at: int) -> float:
     """Days between two moments in seconds, never below 0."""
-    return max(0, now - at) / DAY_SECONDS
-
-
-def is_core(ledger: str, say: str, *, pinned: bool) -> bool:
-    """Fixed stars: pinned, and tacts that say never (spec 3)."""
-    return pinned or (ledger == "tacts" and say == "never")
+    return max(0, now - at) / clock.DAY_SECONDS
 
 
 def layer(a: float, settings: ForgettingSettings, *, core: bool = False) -> int:

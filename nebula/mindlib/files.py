@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nebula.errors import LedgerUnusable, LockedTooLong, WriteFailed
+from nebula.errors import FileUnusable, LedgerUnusable, LockedTooLong, WriteFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,6 +172,14 @@ def read(path: Path, start: int = 0) -> bytes:
         return b""
     except (OSError, ValueError) as error:
         raise LedgerUnusable(path, getattr(error, "strerror", None) or str(error)) from error
+
+
+def read_given(path: Path) -> bytes:
+    """The bytes of a file that a person named. Raises FileUnusable."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileUnusable(path, error.strerror or str(error)) from error
 
 
 def read_span(path: Path, offset: int, length: int) -> bytes:

@@ -41,6 +41,8 @@ LEDGERS = (
 )
 BY_NAME: Mapping[str, LedgerKind] = {kind.name: kind for kind in LEDGERS}
 BY_LETTER: Mapping[str, LedgerKind] = {kind.letter: kind for kind in LEDGERS}
+#: The order of ledgers wherever one is needed.
+LEDGER_CODE: Mapping[str, int] = {kind.name: code for code, kind in enumerate(LEDGERS)}
 #: How a person may name a ledger: its file's name, its Chinese name, its letter.
 LEDGER_WORDS: Mapping[str, str] = {
     word: kind.name for kind in LEDGERS for word in (kind.name, kind.chinese, kind.letter, kind.name.rstrip("s"))
@@ -122,6 +124,16 @@ class Memory:
         """`at` in seconds since year 1 (see clock); 0, the oldest, where it can't be read."""
         moment = clock.parse(self.at)
         return clock.seconds(moment) if moment else 0
+
+    def is_old(self, now: int) -> bool:
+        """Whether it was replaced by `now` (seconds); a `valid_to` that can't be read replaces nothing."""
+        moment = clock.parse(self.valid_to or "")
+        return moment is not None and clock.seconds(moment) <= now
+
+
+def is_core(ledger: str, say: str, *, pinned: bool) -> bool:
+    """Fixed stars: pinned, and tacts that say never (spec 3)."""
+    return pinned or (ledger == "tacts" and say == "never")
 
 
 def split_ref(ref: str) -> tuple[str, int] | None:

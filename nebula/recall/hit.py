@@ -31,9 +31,7 @@ class Question:
 
     tokens: Sequence[str]
     vector: Any
-    now: int  # seconds
     n: int
-    filters: Filters = Filters()
     dominant: str = ""  # the mood's dominant colour
     feels: bool = False  # the query has an emotion word
 

@@ -10,8 +10,7 @@ import numpy as np
 from nebula.index import graph as graphs
 from nebula.index import kinds
 from nebula.index.hashing import h64
-from nebula.index.table import LEDGER_CODE
-from nebula.mindlib.record import EMOTIONS, LEDGERS
+from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, LEDGERS
 from nebula.recall import dense, graph, lexical
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking

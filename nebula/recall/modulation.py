@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nebula.settings import RecallSettings
+    from nebula.settings import RecallSettings, Settings
 
     #: (ledger, importance, time of writing in seconds, of the core) -> (retention A, layer), both as of one moment.
     Ageing = Callable[[str, float, int, bool], tuple[float, int]]
 
-CAPTURED = 1.12
 EMOTION_FROM = 0.3  # `e` of a memory that emotion may touch
 W_UNIT = 2.0  # the weight at which the factor is 1
-FACTORS = ("freshness", "weight", "ledger", "layer", "capture", "emotion")
 
 
 @dataclass(frozen=True)
@@ -32,14 +30,15 @@ class Facts:
     captured: bool = False
 
 
-def factors(facts: Facts, settings: RecallSettings) -> dict[str, float]:
+def factors(facts: Facts, settings: Settings) -> dict[str, float]:
     """The multipliers of one candidate, in the order in which they apply; emotion comes after the n are chosen."""
+    recall = settings.recall
     return {
-        "freshness": 1.0 - settings.freshness + settings.freshness * facts.a,
-        "weight": (max(facts.w, 1e-6) / W_UNIT) ** settings.weight,
-        "ledger": settings.ledger_weights.get(facts.ledger, 1.0),
-        "layer": settings.layer_weights[facts.depth],
-        "capture": CAPTURED if facts.captured else 1.0,
+        "freshness": 1.0 - recall.freshness + recall.freshness * facts.a,
+        "weight": (max(facts.w, 1e-6) / W_UNIT) ** recall.weight,
+        "ledger": recall.ledger_weights.get(facts.ledger, 1.0),
+        "layer": recall.layer_weights[facts.depth],
+        "capture": settings.capture.factor if facts.captured else 1.0,
     }
 
 

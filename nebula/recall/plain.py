@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.index import kinds
-from nebula.mindlib.record import LEDGERS
+from nebula.mindlib.record import LEDGER_CODE, is_core
 from nebula.recall import lexical
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     from nebula.recall.hit import Filters
     from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
-    from nebula.text.words import Mode
 
     #: (node, node, weight, kind); rows are ints, hubs and stars are tuples
     Edge = tuple[Hashable, Hashable, float, int]
-
-_LEDGER_ORDER = {kind.name: at for at, kind in enumerate(LEDGERS)}
 
 
 class PlainSearch:
@@ -48,7 +45,7 @@ class PlainSearch:
         ageing: Ageing,
         captured: Collection[str] = (),
     ) -> None:
-        self.memories = sorted(memories, key=lambda m: (m.seconds, _LEDGER_ORDER[m.ledger]))
+        self.memories = sorted(memories, key=lambda m: (m.seconds, LEDGER_CODE[m.ledger]))
         self.settings = settings
         self.now = now
         self.filters = filters
@@ -69,8 +66,7 @@ class PlainSearch:
     @cached_property
     def counts(self) -> list[Counter[str]]:
         """Every row's tokens."""
-        mode: Mode = "words" if self.settings.recall.tokens == "words" else "full"
-        return [Counter(words.tokens(memory.text, mode)) for memory in self.memories]
+        return [Counter(words.tokens(memory.text, self.settings.recall.tokens)) for memory in self.memories]
 
     def _top(self, scores: dict[int, float], k: int) -> Ranking:
         rows = [row for row, score in scores.items() if score > 0 and self.eligible[row]]
@@ -192,12 +188,12 @@ class PlainSearch:
     def order(self, row: int) -> int:
         """Ledger, then id; repeated ids behind."""
         memory = self.memories[row]
-        return _LEDGER_ORDER[memory.ledger] << 56 | memory.repeated << 55 | memory.id
+        return LEDGER_CODE[memory.ledger] << 56 | memory.repeated << 55 | memory.id
 
     def facts(self, row: int) -> Facts:
         """What the factors look at, A and layer as of `now`."""
         memory = self.memories[row]
-        core = memory.pinned or (memory.ledger == "tacts" and memory.say == "never")
+        core = is_core(memory.ledger, memory.say, pinned=memory.pinned)
         a, layer = self.ageing(memory.ledger, memory.imp, memory.seconds, core)
         captured = memory.ref in self.captured
         return Facts(memory.ledger, a, memory.w, layer, memory.emo, memory.e, captured)
@@ -212,8 +208,7 @@ class PlainSearch:
 
     def is_old(self, row: int) -> bool:
         """Whether it was replaced by `now`."""
-        moment = clock.parse(self.memories[row].valid_to or "")
-        return moment is not None and clock.seconds(moment) <= self.now
+        return self.memories[row].is_old(self.now)
 
     def strongest_edge(self, row: int) -> str:
         """The edge over which the last walk brought most to a row."""

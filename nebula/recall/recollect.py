@@ -64,7 +64,7 @@ def recollect(search: Search, question: Question, settings: Settings, *, explain
 
     scored = []
     for row, base in zip(fused.ids, fused.scores, strict=True):
-        multipliers = modulation.factors(search.facts(row), settings.recall)
+        multipliers = modulation.factors(search.facts(row), settings)
         scored.append((base * modulation.product(multipliers), base, row, multipliers))
     scored.sort(key=lambda item: (-item[0], search.order(item[2])))
     places = _places(rankings)

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def keywords(text: str, limit: int = 8) -> tuple[str, ...]:
+#: Keywords of a memory (spec 4).
+AT_MOST = 8
+
+
+def keywords(text: str, limit: int = AT_MOST) -> tuple[str, ...]:
     """The words with the highest tf x idf, best first, ties by first position.
 
     tf: how often the word stands in the text. idf: jieba's fixed list, the list's median (11.95) for a word
