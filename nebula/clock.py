@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import datetime, timedelta
 
 from nebula.errors import BadValue
@@ -12,6 +13,8 @@ DAY_SECONDS = 86_400
 #: Seconds since 0001-01-01 in local wall time; a plain number so that ages and order work from year 1 to 9999.
 EPOCH = datetime(1, 1, 1)
 FOREVER = 2**62
+#: The last moment that can be written.
+LATEST = int((datetime(9999, 12, 31, 23, 59, 59) - EPOCH).total_seconds())
 
 _PARTS = re.compile(
     r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?\s*"
@@ -21,6 +24,11 @@ _PARTS = re.compile(
 def now() -> datetime:
     """The wall clock's local time, whole seconds, without a zone."""
     return datetime.now().replace(microsecond=0)
+
+
+def stamp(kind: str) -> str:
+    """A name that sorts by the wall clock, whatever `--now` says: `cmd-…` for the run of a command."""
+    return f"{kind}-{time.time_ns():016x}"
 
 
 def parse(text: str) -> datetime | None:

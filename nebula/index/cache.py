@@ -7,20 +7,22 @@ at a time writes it; any other that needs more than what lies there completes it
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nebula.errors import LockedTooLong, WriteFailed
-from nebula.index import catchup, parts, state
+from nebula.index import catchup, parts, state, vectors
 from nebula.index import manifest as manifests
 from nebula.index.view import Index
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGERS
-from nebula.mindlib.store import CHANGES, INDEX, Marks, Store
+from nebula.mindlib.store import INDEX, Marks, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nebula.index.catchup import Embedder, Save
+    from nebula.index.manifest import Folded, Source
     from nebula.index.parts import Parts
     from nebula.text.words import Mode
 
@@ -54,14 +56,38 @@ class Cache:
             return self._open_writing(embedder, compact=False)
         return None
 
+    def adopt(self, index: Path, key: str) -> int:
+        """Take over the vectors of another mind's index folder that the model `key` made; -> how many.
+
+        They wait here without rows until a text with their hash comes. Raises WriteFailed, LockedTooLong.
+        """
+        folders = sorted(index.iterdir()) if index.is_dir() else []
+        given = [found for folder in folders if (found := parts.load(folder)).manifest.model == key]
+        detached = [
+            ("", vectors.detached(arrays)) for found in given for _, arrays in found.vectors if len(arrays["vec"])
+        ]
+        if not detached:
+            return 0
+        files.make_folder(self.store.folder)
+        files.make_folder(self.store.folder / INDEX)
+        files.make_folder(self.folder)
+        with files.job_lock(self.folder / parts.LOCK, self.store.lock_timeout):
+            mine = parts.load(self.folder)
+            if mine.manifest.model not in {"", key}:
+                return 0
+            mine.manifest = replace(mine.manifest, model=key)
+            mine.vectors = [*detached, *mine.vectors]
+            parts.save(self.folder, mine)
+        return sum(len(arrays["vec"]) for _, arrays in detached)
+
     def marks(self) -> Marks:
         """What the index on disk has consumed, for a writer that takes the next id."""
         found = manifests.load(self.folder)
         if found is None:
             return Marks()
-        consumed = {name: source.consumed for name, source in found.sources.items()}
-        tails = {name: source.tail for name, source in found.sources.items()}
-        return Marks(consumed | {CHANGES: found.changes}, tails | {CHANGES: found.changes_tail}, found.next_id)
+        read: dict[str, Source | Folded] = {**found.sources, **found.folded}
+        consumed = {name: part.consumed for name, part in read.items()}
+        return Marks(consumed, {name: part.tail for name, part in read.items()}, found.next_id)
 
     def _open_writing(self, embedder: Embedder | None, *, compact: bool) -> Index:
         files.make_folder(self.store.folder / INDEX)
@@ -83,7 +109,7 @@ class Cache:
     def _work_to_do(self, found: Parts, embedder: Embedder | None, *, compact: bool) -> bool:
         if any(catchup.ledger_changed(self.store, found.manifest, kind) for kind in LEDGERS):
             return True
-        if catchup.changes_to_fold(self.store, found.manifest):
+        if catchup.read_tail(self.store, found.manifest).worth_folding:
             return True
         if embedder and (found.manifest.model != embedder.key or not found.dense().present().all()):
             return embedder.limit != 0
@@ -97,7 +123,6 @@ class Cache:
 
     def _view(self, found: Parts, embedded: int = 0) -> Index:
         table = found.table()
-        tail = self.store.scan(CHANGES, found.manifest.changes)
-        state.lay_over(table, found.strings, changes.fold(line.obj for line in tail.lines))
+        state.lay_over(table, found.strings, changes.fold(catchup.read_tail(self.store, found.manifest).objects))
         arrays = [part for _, part in found.rows]
         return Index(self.store, table, arrays, found.dense(), found.strings, embedded)

@@ -12,14 +12,14 @@ import numpy as np
 
 from nebula.index import manifest as manifests
 from nebula.index import nearest, segments, state, vectors
-from nebula.index.manifest import Manifest, Source
+from nebula.index.manifest import Folded, Manifest, Source
 from nebula.index.view import read_line
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGER_CODE, LEDGERS, LedgerKind
-from nebula.mindlib.store import CHANGES, Store, highest_ref
+from nebula.mindlib.store import FOLDED, Store, highest_ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,21 +61,44 @@ def ledger_changed(store: Store, found: Manifest, kind: LedgerKind) -> bool:
     return manifests.stat_source(store.path(kind.name)) != before
 
 
-def changes_to_fold(store: Store, found: Manifest) -> bool:
-    """Whether `changes.jsonl` was edited, holds an undo that is not folded, or has a tail worth folding."""
-    size = manifests.stat_source(store.path(CHANGES))[0]
-    if size == found.changes:
-        return False
-    if not _tail_kept(store, found, size):
-        return True
-    tail = store.scan(CHANGES, found.changes).lines
-    return len(tail) > STATE_LINES or any("undo" in line.obj for line in tail)
+@dataclass(frozen=True)
+class Tail:
+    """Lines of the side ledgers that are not in the state; all of them where what was folded was edited by hand."""
+
+    lines: Mapping[str, Sequence[Line]]
+    edited: bool
+
+    @property
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """The objects of all lines."""
+        return (line.obj for lines in self.lines.values() for line in lines)
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether the state has to be folded from the first line on: an undo reaches back."""
+        return self.edited or any("undo" in obj for obj in self.objects)
+
+    @property
+    def worth_folding(self) -> bool:
+        """Whether it is so much that every later opening would pay for it."""
+        return self.starts_over or sum(map(len, self.lines.values())) > STATE_LINES
 
 
-def _tail_kept(store: Store, found: Manifest, size: int) -> bool:
-    if found.changes == 0:
-        return True
-    return size >= found.changes and files.tail_fingerprint(store.path(CHANGES), found.changes) == found.changes_tail
+def read_tail(store: Store, found: Manifest, ends: Mapping[str, int] | None = None) -> Tail:
+    """What the state lacks; with `ends`, of each file no line that begins at or after that byte."""
+    edited = any(not _still_there(store, name, part) for name, part in found.folded.items())
+    starts = {name: 0 if edited or name not in found.folded else found.folded[name].consumed for name in FOLDED}
+    lines = {name: store.scan(name, start).lines for name, start in starts.items()}
+    if ends is not None:
+        lines = {name: [line for line in found if line.offset < ends[name]] for name, found in lines.items()}
+    return Tail(lines, edited)
+
+
+def _still_there(store: Store, name: str, part: Folded) -> bool:
+    size = manifests.stat_source(store.path(name))[0]
+    return not part.consumed or (
+        size >= part.consumed and files.tail_fingerprint(store.path(name), part.consumed) == part.tail
+    )
 
 
 def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
@@ -95,10 +118,11 @@ def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
 def read_all(store: Store, parts: Parts, mode: Mode) -> None:
     """Rows of all new lines, then the state, in place."""
     # a change is written after its memory: what is folded must end before the ledgers are read
-    end = manifests.stat_source(store.path(CHANGES))[0]
+    ends = {name: manifests.stat_source(store.path(name))[0] for name in FOLDED}
     _read_ledgers(store, parts, mode)
-    if changes_to_fold(store, parts.manifest):
-        _fold_changes(store, parts, end)
+    tail = read_tail(store, parts.manifest, ends)
+    if tail.worth_folding:
+        _fold(store, parts, tail, ends)
 
 
 def _read_ledgers(store: Store, parts: Parts, mode: Mode) -> None:
@@ -142,22 +166,27 @@ def _add_rows(store: Store, parts: Parts, arrivals: Sequence[Arrival], mode: Mod
     parts.rows.append(("", segments.build(arrivals, mode, older, text_of)))
 
 
-def _fold_changes(store: Store, parts: Parts, end: int) -> None:
-    """Fold the changes before byte `end` into the state; from the first line on where the file was edited or undone."""
+def _fold(store: Store, parts: Parts, tail: Tail, ends: Mapping[str, int]) -> None:
+    """Fold the tail into the state; everything from the first line on where it says so."""
     found = parts.manifest
-    tail_kept = _tail_kept(store, found, end)
-    lines = [line for line in store.scan(CHANGES, found.changes).lines if line.offset < end] if tail_kept else []
-    if not tail_kept or any("undo" in line.obj for line in lines):
+    if tail.starts_over:
         parts.state, parts.strings = {}, {}
-        lines = [line for line in store.scan(CHANGES).lines if line.offset < end]
+        found = replace(found, folded={})
+        tail = read_tail(store, found, ends)
     table = parts.table()
-    state.lay_over(table, parts.strings, changes.fold(line.obj for line in lines))
+    state.lay_over(table, parts.strings, changes.fold(tail.objects))
     parts.state = state.arrays(table)
-    consumed = lines[-1].offset + lines[-1].length if lines else 0
-    ids = {k.name: max(found.next_id.get(k.name, 1), highest_ref(k.name, (x.obj for x in lines)) + 1) for k in LEDGERS}
-    tail = files.tail_fingerprint(store.path(CHANGES), consumed)
-    parts.manifest = replace(found, changes=consumed, changes_tail=tail, state="", next_id=ids)
+    folded = {name: _folded(store, name, lines, found.folded.get(name, Folded())) for name, lines in tail.lines.items()}
+    ids = {k.name: max(found.next_id.get(k.name, 1), highest_ref(k.name, tail.objects) + 1) for k in LEDGERS}
+    parts.manifest = replace(found, folded=folded, state="", next_id=ids)
     parts.changed = True
+
+
+def _folded(store: Store, name: str, lines: Sequence[Line], before: Folded) -> Folded:
+    if not lines:
+        return before
+    consumed = lines[-1].offset + lines[-1].length
+    return Folded(consumed, files.tail_fingerprint(store.path(name), consumed))
 
 
 # vectors

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
-FORMAT = 3
+FORMAT = 4
 NAME = "manifest.json"
 
 
@@ -27,6 +27,14 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Folded:
+    """How much of a side ledger is in the state, in bytes, and the hash of the 4 KB before that."""
+
+    consumed: int = 0
+    tail: str = ""
+
+
+@dataclass(frozen=True)
 class Manifest:
     """File names of the parts in row order, and what they stand for. `rows` and `vectors` map file name to count."""
 
@@ -34,8 +42,7 @@ class Manifest:
     vectors: dict[str, int] = field(default_factory=dict)
     model: str = ""  # the encoder whose vectors these are
     state: str = ""
-    changes: int = 0  # bytes of changes.jsonl folded into the state
-    changes_tail: str = ""
+    folded: dict[str, Folded] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     next_id: dict[str, int] = field(default_factory=dict)
     serial: int = 0  # counts replacements, for file names that are never used twice
@@ -51,9 +58,26 @@ def load(folder: Path) -> Manifest | None:
         if raw["format"] != FORMAT:
             return None
         sources = {name: Source(**source) for name, source in raw["sources"].items()}
-        return Manifest(**{**raw, "sources": sources})
+        folded = {name: Folded(**part) for name, part in raw["folded"].items()}
+        return Manifest(**{**raw, "sources": sources, "folded": folded})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def salvage(folder: Path) -> Manifest:
+    """What holds across formats: the model, the names of the vectors' files and the ids given; empty where unreadable.
+
+    Raising FORMAT costs a new reading of the ledgers, but no text is embedded twice and no id is given twice.
+    """
+    import orjson
+
+    try:
+        raw = orjson.loads((folder / NAME).read_bytes())
+        vectors = {str(name): int(count) for name, count in raw["vectors"].items() if "/" not in name}
+        ids = {str(kind): int(number) for kind, number in raw["next_id"].items()}
+        return Manifest(model=str(raw["model"]), vectors=vectors, next_id=ids, serial=int(raw["serial"]))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Manifest()
 
 
 def save(folder: Path, manifest: Manifest) -> None:

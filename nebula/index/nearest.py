@@ -41,8 +41,7 @@ def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Ar
 
     `near` and `cosine` are the lists before, [n, 3], and are updated in place; `order` settles ties (uint64 [n]).
     """
-    rank = np.empty(len(order), np.int64)
-    rank[np.argsort(order, kind="stable")] = np.arange(len(order))
+    rank = _rank(order)
     before = near.copy()
     is_fresh = np.zeros(len(order), np.bool_)
     is_fresh[fresh] = True
@@ -61,6 +60,24 @@ def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Ar
         _best(others[old], block, np.ascontiguousarray(keys[:, old].T), near, cosine, rank)
     changed = np.flatnonzero((near != before).any(axis=1) | is_fresh)
     return {"knn_row": changed.astype(np.int32), "knn": near[changed], "knn_cos": cosine[changed]}
+
+
+def refresh(vectors: Vectors, rows: Array, order: Array, near: Array, cosine: Array) -> None:
+    """Make the lists of `rows` (ascending, each with a vector) anew, in place; no other list changes."""
+    rank = _rank(order)
+    near[rows], cosine[rows] = -1, -2
+    present = vectors.present()
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        low = max(0, int(block[0]) - WINDOW)
+        others = np.flatnonzero(present[low : int(block[-1]) + WINDOW + 1]) + low
+        _best(block, others, _keys(vectors, block, others, rank), near, cosine, rank)
+
+
+def _rank(order: Array) -> Array:
+    rank = np.empty(len(order), np.int64)
+    rank[np.argsort(order, kind="stable")] = np.arange(len(order))
+    return rank
 
 
 def _keys(vectors: Vectors, block: Array, others: Array, rank: Array) -> Array:

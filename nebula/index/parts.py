@@ -69,7 +69,7 @@ class Parts:
 
 
 def load(folder: Path) -> Parts:
-    """What lies in an index folder, mapped; empty where there is nothing or nothing that can be understood."""
+    """What lies in an index folder, mapped; of one that can't be understood the vectors, as far as they can be."""
     for _ in range(RETRIES):
         found = manifests.load(folder)
         if found is None:
@@ -78,7 +78,16 @@ def load(folder: Path) -> Parts:
             return _map(folder, found)
         except (OSError, ValueError, KeyError):
             continue
-    return Parts(Manifest())
+    return _salvaged(folder, manifests.salvage(folder))
+
+
+def _salvaged(folder: Path, old: Manifest) -> Parts:
+    parts = Parts(replace(old, vectors={}))
+    for name, count in old.vectors.items():
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            arrays = _checked(tensors.read(folder / name)[0], "vec", count)
+            parts.vectors.append(("", vectors.detached(arrays)))
+    return parts
 
 
 def _map(folder: Path, found: Manifest) -> Parts:

@@ -1,4 +1,4 @@
-"""The folded state: what `changes.jsonl` made of the rows, as columns and a few strings, and the tail not yet in it."""
+"""The folded state: what changes and captures made of the rows, as columns and a few strings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from nebula import clock
 from nebula.index.table import CHANGEABLE, moment
 from nebula.mindlib.changes import readable
-from nebula.mindlib.record import LEDGERS, is_core, is_uid, split_ref
+from nebula.mindlib.record import BY_NAME, LEDGERS, is_core, is_uid, split_ref
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +40,8 @@ def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> Non
                 strings.setdefault(row, {})[name] = value
             if name in CHANGEABLE:
                 table.set(row, name, value)
+        if delta.captured:
+            table.set(row, "captured", True)
         if delta.hits:
             table.column("hits")[row] += delta.hits
             last = table.column("last_hit")
@@ -63,7 +65,7 @@ def arrays(table: Table) -> dict[str, Array]:
 
 def fields(table: Table, strings: Strings, row: int) -> dict[str, Any]:
     """The changeable fields of one row as a record holds them, to be laid over its own line."""
-    last_hit = int(table.column("last_hit")[row])
+    last_hit, summary = int(table.column("last_hit")[row]), int(table.column("summarised")[row])
     return {
         "w": float(table.column("w")[row]),
         "imp": float(table.column("imp")[row]),
@@ -72,5 +74,7 @@ def fields(table: Table, strings: Strings, row: int) -> dict[str, Any]:
         "pinned": bool(table.column("pinned")[row]),
         "hits": int(table.column("hits")[row]),
         "last_hit": clock.write(clock.from_seconds(last_hit)) if last_hit else "",
+        "summarised": f"{BY_NAME['summaries'].letter}{summary}" if summary else "",
+        "captured": bool(table.column("captured")[row]),
         **strings.get(row, {}),
     }

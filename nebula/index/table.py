@@ -12,7 +12,7 @@ import numpy as np
 
 from nebula import clock
 from nebula.index.hashing import h64
-from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, Memory, is_core
+from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, Memory, is_core, split_ref
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,8 +47,24 @@ DTYPES: Mapping[str, Any] = {
     "hits": np.int64,
     "last_hit": np.int64,
     "valid_to": np.int64,
+    "summarised": np.int64,  # id of the summary that digests it, 0: none
+    "captured": np.bool_,  # by a later memory (spec 6)
 }
-CHANGEABLE = ("w", "imp", "e", "emo", "tag", "depth", "pinned", "hits", "last_hit", "valid_to", "never")
+CHANGEABLE = (
+    "w",
+    "imp",
+    "e",
+    "emo",
+    "tag",
+    "depth",
+    "pinned",
+    "hits",
+    "last_hit",
+    "valid_to",
+    "never",
+    "summarised",
+    "captured",
+)
 
 
 def moment(text: str | None, missing: int) -> int:
@@ -65,6 +81,9 @@ def cell(name: str, value: Any) -> Any:
         return h64(value)
     if name == "last_hit":
         return moment(value, 0)
+    if name == "summarised":
+        split = split_ref(value)
+        return split[1] if split else 0
     return moment(value, clock.FOREVER) if name == "valid_to" else value
 
 

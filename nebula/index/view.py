@@ -10,7 +10,7 @@ import numpy as np
 from nebula.index import mentions, nearest, segments, state
 from nebula.index.graph import Stored
 from nebula.mindlib import files
-from nebula.mindlib.record import LEDGERS, Memory, from_object, reason_unreadable
+from nebula.mindlib.record import LEDGER_CODE, LEDGERS, Memory, from_object, reason_unreadable
 from nebula.text.keywords import AT_MOST
 
 if TYPE_CHECKING:
@@ -60,6 +60,32 @@ class Index:
         arrays = {name: np.concatenate([empty[name], *(s[name] for s in self.segments)]) for name in mentions.STORED}
         near, cosine = nearest.lists(self.vectors.segments, self.table.n)
         return Stored(**arrays, near=near, cosine=cosine)
+
+    def ref(self, row: int) -> str:
+        """What a person types for a row's memory."""
+        column = self.table.column
+        if column("repeated")[row]:
+            return f"{int(column('uid')[row]):016x}"
+        return f"{LEDGERS[int(column('ledger')[row])].letter}{int(column('id')[row])}"
+
+    def row(self, ref: str) -> int:
+        """The row that a ref names, -1 where none does."""
+        return state.rows_of(self.table, [ref]).get(ref, -1)
+
+    def replaced(self, now: int) -> set[str]:
+        """The refs of the memories that no longer hold at `now` (seconds)."""
+        return {self.ref(int(row)) for row in np.flatnonzero(self.table.column("valid_to") <= now)}
+
+    def nearest_of(self, ref: str, ledger: str) -> tuple[str, float] | None:
+        """The nearest other memory of a ledger that holds, of the three nearest at all, and its cosine."""
+        row = self.row(ref)
+        near, cosine = nearest.lists(self.vectors.segments, self.table.n)
+        column = self.table.column
+        for other, value in zip(near[row].tolist(), cosine[row].tolist(), strict=True) if row >= 0 else ():
+            holds = other >= 0 and column("valid_to")[other] > column("at")[row]
+            if holds and column("ledger")[other] == LEDGER_CODE[ledger]:
+                return self.ref(other), value
+        return None
 
     def memory(self, row: int) -> Memory | None:
         """The memory of a row as it stands; None where its line is no longer in the ledger."""

@@ -1,7 +1,8 @@
-"""What happened to memories later: lines of `changes.jsonl` folded per ref, and laid over a memory (spec 10).
+"""What happened to memories later: lines of `changes.jsonl` and `captured.jsonl`, folded per ref (spec 10).
 
-A memory as of a moment is its own line and then its changes up to that moment. `set` is last-wins, `hit` adds up, and
-`undo` takes back every change of a run. Unknown kinds are kept in the file and ignored here.
+A memory as of a moment is its own line and then its changes up to that moment. `set` is last-wins, `hit` adds up,
+`{"ref", "by", "factor"}` captures, and `undo` takes back every change of a run, a night's or a command's. Unknown
+kinds are kept in the file and ignored here.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class Delta:
-    """All that the changes say of one ref: fields set, times recalled, and when last."""
+    """All that the changes say of one ref: fields set, times recalled, when last, and whether it was captured."""
 
     fields: dict[str, Any] = field(default_factory=dict)
     hits: int = 0
     last_hit: str = ""
+    captured: bool = False
 
 
 #: What a change may set; the rest of a record never changes.
@@ -41,12 +43,13 @@ CHANGEABLE = frozenset(
         "e",
         "say",
         "topic",
+        "summarised",
     }
 )
 
 
 def set_line(at: str, ref: str, values: Mapping[str, Any], why: str, run: str = "") -> dict[str, Any]:
-    """The line of a change; `run` names the nightly run it belongs to."""
+    """The line of a change; `run` names the night or command that it belongs to."""
     line = {"at": at, "ref": ref, "set": dict(values), "why": why}
     return {**line, "run": run} if run else line
 
@@ -55,6 +58,17 @@ def hit_line(at: str, refs: Iterable[str], session: str = "") -> dict[str, Any]:
     """The line of one recall's use."""
     line: dict[str, Any] = {"at": at, "hit": list(refs)}
     return {**line, "session": session} if session else line
+
+
+def captured_line(at: str, ref: str, by: str, factor: float, run: str = "") -> dict[str, Any]:
+    """The line of `captured.jsonl`: `ref` was strengthened because `by` spoke of the same."""
+    line: dict[str, Any] = {"at": at, "ref": ref, "by": by, "factor": factor}
+    return {**line, "run": run} if run else line
+
+
+def undo_line(at: str, run: str) -> dict[str, Any]:
+    """The line that takes back all changes of a run."""
+    return {"at": at, "undo": run}
 
 
 def undone_runs(changes: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -75,6 +89,8 @@ def fold(changes: Iterable[Mapping[str, Any]], until: str = "") -> dict[str, Del
         if isinstance(ref, str) and isinstance(values, dict):
             delta = deltas.setdefault(ref, Delta())
             delta.fields.update({name: value for name, value in values.items() if name in CHANGEABLE})
+        if isinstance(ref, str) and "factor" in line and isinstance(line.get("by"), str):
+            deltas.setdefault(ref, Delta()).captured = True
         if isinstance(hits, list):
             for hit in hits:
                 if isinstance(hit, str):
@@ -90,7 +106,12 @@ def apply(memory: Memory, delta: Delta | None) -> Memory:
         return memory
     values = {name: value for name, value in delta.fields.items() if readable(memory.ledger, name, value)}
     folded = from_object(memory.ledger, {**to_object(memory), **values}, repeated=memory.repeated)
-    return replace(folded, hits=memory.hits + delta.hits, last_hit=max(memory.last_hit, delta.last_hit))
+    return replace(
+        folded,
+        hits=memory.hits + delta.hits,
+        last_hit=max(memory.last_hit, delta.last_hit),
+        captured=memory.captured or delta.captured,
+    )
 
 
 def readable(ledger: str, name: str, value: object) -> bool:

@@ -110,9 +110,15 @@ class Memory:
     covers: tuple[str, ...] = ()
     echo_of: str = ""
     done_at: str = ""
+    #: The summary that digests it, e.g. `s4`; written by the night alone.
+    summarised: str = ""
+    #: The command that wrote it, so that `undo` knows it again (see changes).
+    run: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
     #: A later line under an id that was taken: its ref is its uid (spec 1).
     repeated: bool = False
+    #: Whether a later memory captured it (`captured.jsonl`, spec 6).
+    captured: bool = False
 
     @property
     def ref(self) -> str:
@@ -212,7 +218,7 @@ _READERS = {
     "tuple[str, ...]": _refs,
 }
 _SPECIAL = {"imp": _share, "e": _share, "depth": _depth, "session": _session}
-_OWN = {"ledger", "id", "extra", "repeated"}
+_OWN = {"ledger", "id", "extra", "repeated", "captured"}
 _FIELDS = {f.name: _SPECIAL.get(f.name, _READERS[str(f.type)]) for f in fields(Memory) if f.name not in _OWN}
 _DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Memory) if f.name in _FIELDS} | {"mood": {}}
 _NULLABLE = {"valid_to"}

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nebula import clock
 from nebula.errors import SettingsUnusable, WriteFailed
 from nebula.mindlib import changes as changes_module
 from nebula.mindlib import files, ledger
 from nebula.mindlib.record import (
     BY_NAME,
-    LEDGERS,
     Memory,
     derived_uid,
     from_object,
@@ -31,10 +31,14 @@ if TYPE_CHECKING:
     from nebula.mindlib.ledger import Damage, Scan
 
 CHANGES = "changes.jsonl"
+CAPTURED = "captured.jsonl"
+TAGS = "tags.jsonl"
 CONFIG = "mind-config.json"
 INDEX = ".index"
 #: Every append-only file of a mind; doctor looks at them all.
-SIDE_LEDGERS = (CHANGES, "mood.jsonl", "tags.jsonl", "captured.jsonl", "longterm.history.jsonl")
+SIDE_LEDGERS = (CHANGES, "mood.jsonl", TAGS, CAPTURED, "longterm.history.jsonl")
+#: What is laid over the memories' own lines.
+FOLDED = (CHANGES, CAPTURED)
 
 
 @dataclass(frozen=True)
@@ -112,29 +116,38 @@ class Store:
         namer = Namer(kind)
         return Reading([namer.memory(line.obj) for line in found.lines], found.damages)
 
-    def read_all(self, until: str = "") -> Reading:
-        """All six ledgers with the changes folded in; `until` (a ledger time) gives the mind as of then."""
-        readings = [self.read(kind.name) for kind in LEDGERS]
-        changed = self.scan(CHANGES)
-        deltas = changes_module.fold((line.obj for line in changed.lines), until)
+    def read_all(self, until: str = "", kinds: Sequence[str] = tuple(BY_NAME)) -> Reading:
+        """All six ledgers (or some) with the changes folded in; `until` (a ledger time) gives the mind as of then."""
+        readings = [self.read(kind) for kind in kinds]
+        changed = [self.scan(name) for name in FOLDED]
+        latest = clock.seconds(clock.read("until", until)) if until else None
+        deltas = changes_module.fold((line.obj for found in changed for line in found.lines), until)
         memories = [
             changes_module.apply(memory, deltas.get(memory.ref))
             for reading in readings
             for memory in reading.memories
-            if not until or memory.at <= until
+            if latest is None or memory.seconds <= latest
         ]
         damages = [damage for reading in readings for damage in reading.damages]
-        return Reading(memories, damages + changed.damages)
+        return Reading(memories, damages + [damage for found in changed for damage in found.damages])
 
-    def append(self, kind: str, drafts: Sequence[Memory], marks: Marks | None = None) -> list[Memory]:
-        """Write memories (their `id` is given here) durably, in one call; return them as written.
+    def append(
+        self,
+        kind: str,
+        drafts: Sequence[Memory],
+        marks: Marks | None = None,
+        finish: Callable[[list[Memory]], list[Memory]] = list,
+    ) -> list[Memory]:
+        """Write memories durably, in one call; return them as written.
 
-        Raises WriteFailed, LockedTooLong, BadValue; then nothing was written.
+        Ids are given here; a draft that has one keeps it where it is above all that the ledger knows. `finish` sees
+        them with their ids before they are written. Raises WriteFailed, LockedTooLong, BadValue; then nothing was.
         """
         files.make_folder(self.folder)
         with files.appending(self.path(kind), self.lock_timeout) as file:
             first = self._next_id(kind, file, marks or Marks())
-            written = [replace(draft, ledger=kind, id=first + i) for i, draft in enumerate(drafts)]
+            ids = _ids(first, [draft.id for draft in drafts])
+            written = finish([replace(d, ledger=kind, id=i) for d, i in zip(drafts, ids, strict=True)])
             file.append(ledger.dump(to_object(memory) for memory in written))
         return written
 
@@ -152,10 +165,13 @@ class Store:
         return max(highest, remembered, self._highest_changed(kind, marks)) + 1
 
     def _highest_changed(self, kind: str, marks: Marks) -> int:
-        path = self.path(CHANGES)
+        return max(self._highest_in(name, kind, marks) for name in FOLDED)
+
+    def _highest_in(self, name: str, kind: str, marks: Marks) -> int:
+        path = self.path(name)
         size = path.stat().st_size if path.is_file() else 0
-        start = self._still_there(CHANGES, size, marks)
-        return highest_ref(kind, (line.obj for line in self.scan(CHANGES, start).lines)) if size > start else 0
+        start = self._still_there(name, size, marks)
+        return highest_ref(kind, (line.obj for line in self.scan(name, start).lines)) if size > start else 0
 
     def _still_there(self, file: str, size: int, marks: Marks) -> int:
         """From where a file has to be read: after what the marks consumed, or all of it where it was edited."""
@@ -202,6 +218,21 @@ class Store:
             probe.unlink()
         except OSError as error:
             raise WriteFailed(probe, error.strerror or str(error)) from error
+
+
+def _ids(first: int, wished: Sequence[int]) -> list[int]:
+    """An id for each: the wished one where it is not below `first` and not taken, else the next that is free."""
+    kept = {number for number in wished if number >= first}
+    free = max(kept, default=first - 1) + 1
+    ids = []
+    for number in wished:
+        if number in kept:
+            kept.discard(number)
+            ids.append(number)
+        else:
+            ids.append(free)
+            free += 1
+    return ids
 
 
 def _put(obj: dict[str, Any], key: str, value: object) -> None:

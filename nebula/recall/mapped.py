@@ -34,7 +34,7 @@ _EMO_NAMES = ("", *EMOTIONS)
 
 
 class MappedSearch:
-    """One view of an index at `now` (seconds), under filters."""
+    """One view of an index at `now` (seconds), under filters; `replaced` are refs known by today to be old."""
 
     def __init__(
         self,
@@ -43,14 +43,14 @@ class MappedSearch:
         now: int,
         filters: Filters,
         ageing: Ageing,
-        captured: Collection[str] = (),
+        replaced: Collection[str] = (),
     ) -> None:
         self.index = index
         self.settings = settings
         self.now = now
         self.filters = filters
         self.ageing = ageing
-        self.captured = captured
+        self.replaced = replaced
         self._p: Array | None = None
 
     @cached_property
@@ -118,23 +118,20 @@ class MappedSearch:
             layer,
             _EMO_NAMES[emo] if emo < len(_EMO_NAMES) else "",
             float(column("e")[row]),
-            bool(self.captured) and self.ref(row) in self.captured,
+            bool(column("captured")[row]),
         )
 
     def ref(self, row: int) -> str:
         """What a person types for it."""
-        column = self.index.table.column
-        if column("repeated")[row]:
-            return f"{int(column('uid')[row]):016x}"
-        return f"{LEDGERS[int(column('ledger')[row])].letter}{int(column('id')[row])}"
+        return self.index.ref(row)
 
     def memory(self, row: int) -> Memory | None:
         """The memory, read from its ledger."""
         return self.index.memory(row)
 
     def is_old(self, row: int) -> bool:
-        """Whether it was replaced by `now`."""
-        return int(self.index.table.column("valid_to")[row]) <= self.now
+        """Whether it was replaced by `now`, or is known to have been since."""
+        return int(self.index.table.column("valid_to")[row]) <= self.now or self.ref(row) in self.replaced
 
     def strongest_edge(self, row: int) -> str:
         """The edge over which the last walk brought most to a row: the neighbour and the reason; "" where none did."""

@@ -43,20 +43,23 @@ class PlainSearch:
         now: int,
         filters: Filters,
         ageing: Ageing,
-        captured: Collection[str] = (),
+        replaced: Collection[str] = (),
     ) -> None:
         self.memories = sorted(memories, key=lambda m: (m.seconds, LEDGER_CODE[m.ledger]))
         self.settings = settings
         self.now = now
         self.filters = filters
         self.ageing = ageing
-        self.captured = captured
+        self.replaced = replaced
         self._p: dict[Hashable, float] = {}
 
     @cached_property
     def alive(self) -> list[bool]:
         """Rows that hold at `now`, or all where old ones are asked for."""
-        return [self.filters.old or not self.is_old(row) for row in range(len(self.memories))]
+        return [self.filters.old or not self._gone(row) for row in range(len(self.memories))]
+
+    def _gone(self, row: int) -> bool:
+        return self.memories[row].is_old(self.now)
 
     @cached_property
     def eligible(self) -> list[bool]:
@@ -195,8 +198,7 @@ class PlainSearch:
         memory = self.memories[row]
         core = is_core(memory.ledger, memory.say, pinned=memory.pinned)
         a, layer = self.ageing(memory.ledger, memory.imp, memory.seconds, core)
-        captured = memory.ref in self.captured
-        return Facts(memory.ledger, a, memory.w, layer, memory.emo, memory.e, captured)
+        return Facts(memory.ledger, a, memory.w, layer, memory.emo, memory.e, memory.captured)
 
     def ref(self, row: int) -> str:
         """What a person types for it."""
@@ -207,8 +209,8 @@ class PlainSearch:
         return self.memories[row]
 
     def is_old(self, row: int) -> bool:
-        """Whether it was replaced by `now`."""
-        return self.memories[row].is_old(self.now)
+        """Whether it was replaced by `now`, or is known to have been since."""
+        return self._gone(row) or self.ref(row) in self.replaced
 
     def strongest_edge(self, row: int) -> str:
         """The edge over which the last walk brought most to a row."""

@@ -310,3 +310,25 @@ def test_derived_uids_are_those_of_the_ledger(tmp_path: Path, goes: int) -> None
     seen = [memory.ref for row in range(4) if (memory := index.memory(row))]
     assert sorted(seen) == sorted(memory.ref for memory in store.read_all().memories)
     assert len(set(seen)) == 4
+
+
+def test_another_format_costs_no_vector_and_no_id(tmp_path: Path) -> None:
+    """An index of a format that is not ours is read anew, but no text is embedded twice and no id is given twice."""
+    import orjson
+
+    store = fill(tmp_path / "mind", memories(8, 20), 3)
+    cache = Cache(store, "test", "full")
+    before = content(cache.open(EMBEDDER))
+    path = cache.folder / "manifest.json"
+    manifest = orjson.loads(path.read_bytes())
+    path.write_bytes(orjson.dumps({"format": 2, **{k: manifest[k] for k in ("model", "vectors", "next_id", "serial")}}))
+    asked: list[str] = []
+
+    def counting(texts: Sequence[str]) -> list[Any]:
+        asked.extend(texts)
+        return embed(texts)
+
+    assert content(cache.open(Embedder("fake", counting))) == before
+    assert asked == []
+    assert orjson.loads(path.read_bytes())["format"] == manifest["format"]
+    assert orjson.loads(path.read_bytes())["next_id"] == manifest["next_id"]
