@@ -29,6 +29,11 @@ def age_days(now: int, at: int) -> float:
     return max(0, now - at) / clock.DAY_SECONDS
 
 
+def age_at(a: float, half: float) -> float:
+    """The age in days at which A has fallen to `a` (0 < a ≤ 1), the inverse of `retention`: 0.5 with H=30 -> 30."""
+    return max(0.1, half / 3.0) * (1.0 / (a * a) - 1.0)
+
+
 def layer(a: float, settings: ForgettingSettings, *, core: bool = False) -> int:
     """Depth 0–4: core 0, hot A ≥ 0.55, warm ≥ 0.25, deep ≥ 0.18, else attic (spec 3)."""
     if core:
