@@ -1,0 +1,335 @@
+"""The words of dates, Chinese and English: what each one counts, and the shapes in which they stand together.
+
+Tables and patterns only; what a shape means is in `dates`. In a shape `<NAME>` stands for a fragment below. Guards
+(characters that may not stand before or after) keep 周三郎, 三天前端课 and 5号线 from being dates.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+#: Traditional characters that dates are written with, each as its simplified one.
+SIMPLIFIED = str.maketrans(
+    "週後個點號禮過內來間鐘兩時裡裏國慶聖誕節勞動兒農曆陰舊歷從這開",
+    "周后个点号礼过内来间钟两时里里国庆圣诞节劳动儿农历阴旧历从这开",
+)
+
+_UNITS = "零一二三四五六七八九"
+_ENGLISH_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+DAYS = {
+    "大前天": -3, "前天": -2, "昨天": -1, "昨日": -1, "今天": 0, "今日": 0, "明天": 1, "明日": 1, "后天": 2,
+    "大后天": 3, "昨": -1, "今": 0, "明": 1, "the day before yesterday": -2, "day before yesterday": -2,
+    "yesterday": -1, "today": 0, "tomorrow": 1,
+    "the day after tomorrow": 2, "day after tomorrow": 2, "last": -1, "this": 0, "": 0,
+}  # fmt: skip
+YEARS = {
+    "大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2,
+    "last year": -1, "this year": 0, "next year": 1,
+}  # fmt: skip
+STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "last": -1, "this": 0, "next": 1}
+WEEKDAYS = {
+    **dict(zip("一二三四五六日", range(7), strict=True)), "天": 6,
+    **dict(zip(("mon", "tue", "wed", "thu", "fri", "sat", "sun"), range(7), strict=True)),
+}  # fmt: skip
+MONTHS = dict(
+    zip(("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), range(1, 13), strict=True)
+)
+#: The first month of a season. Each lasts three months, so that the winter of a year ends in the next one's February.
+SEASONS = {"春": 3, "夏": 6, "秋": 9, "冬": 12, "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+#: Parts of a month: first and last day (31 for whatever is the last).
+THIRDS = {
+    "初": (1, 10), "上旬": (1, 10), "中旬": (11, 20), "下旬": (21, 31), "底": (21, 31), "末": (21, 31),
+    "beginning": (1, 10), "start": (1, 10), "middle": (11, 20), "end": (21, 31),
+}  # fmt: skip
+#: Feasts with a fixed date: month, day, and by how many days people stretch the word (国庆 is a week).
+HOLIDAYS = {
+    "元旦": (1, 1, 2), "情人节": (2, 14, 0), "妇女节": (3, 8, 0), "劳动节": (5, 1, 4), "五一": (5, 1, 4),
+    "儿童节": (6, 1, 0), "教师节": (9, 10, 0), "国庆": (10, 1, 6), "平安夜": (12, 24, 0), "圣诞": (12, 25, 1),
+    "new year's day": (1, 1, 0), "valentine's day": (2, 14, 0), "halloween": (10, 31, 0), "christmas eve": (12, 24, 0),
+    "christmas": (12, 25, 1), "new year's eve": (12, 31, 0),
+}  # fmt: skip
+
+
+class Part(NamedTuple):
+    """A part of the day: the hours it spans, and the hours a clock time named with it may have (to: exclusive)."""
+
+    start: int
+    end: int
+    clock_from: int
+    clock_to: int
+
+
+_NIGHT = Part(18, 28, 17, 25)  # a night lasts until four: 昨晚 holds what was said at one
+PARTS = {
+    "凌晨": Part(0, 6, 0, 6), "早晨": Part(5, 12, 4, 12), "清晨": Part(5, 12, 4, 12), "早上": Part(5, 12, 4, 12),
+    "早": Part(5, 12, 4, 12), "晨": Part(5, 12, 4, 12), "上午": Part(5, 12, 5, 12), "中午": Part(11, 14, 11, 15),
+    "下午": Part(12, 18, 12, 19), "傍晚": Part(17, 20, 17, 20), "晚上": _NIGHT, "晚": _NIGHT, "夜里": _NIGHT,
+    "夜": _NIGHT, "深夜": Part(22, 28, 22, 25), "morning": Part(5, 12, 4, 12), "afternoon": Part(12, 18, 12, 19),
+    "evening": Part(18, 24, 17, 24), "night": _NIGHT, "tonight": _NIGHT,
+}  # fmt: skip
+
+
+class Amount(NamedTuple):
+    """What one unit of a duration counts, and how far off people mean it (hours; 两周前 is not that very day)."""
+
+    kind: str
+    size: int
+    about: float
+
+
+_HOUR, _WEEK, _MONTH = Amount("minutes", 60, 0.5), Amount("days", 7, 72), Amount("months", 1, 15 * 24)
+_MINUTE, _DAY, _YEAR = Amount("minutes", 1, 0), Amount("days", 1, 0), Amount("months", 12, 182 * 24)
+AMOUNTS = {
+    "分钟": _MINUTE, "刻钟": Amount("minutes", 15, 0), "小时": _HOUR, "钟头": _HOUR, "天": _DAY, "周": _WEEK,
+    "星期": _WEEK, "礼拜": _WEEK, "月": _MONTH, "年": _YEAR, "min": _MINUTE, "minute": _MINUTE, "h": _HOUR, "hr": _HOUR,
+    "hour": _HOUR, "d": _DAY, "day": _DAY, "w": _WEEK,
+    "week": _WEEK, "mo": _MONTH, "month": _MONTH, "y": _YEAR, "year": _YEAR,
+}  # fmt: skip
+HALVES = {
+    "小时": Amount("minutes", 30, 0), "钟头": Amount("minutes", 30, 0), "hour": Amount("minutes", 30, 0),
+    "月": Amount("days", 15, 72), "年": Amount("months", 6, 45 * 24), "year": Amount("months", 6, 45 * 24),
+}  # fmt: skip
+
+
+def number(text: str) -> int | None:
+    """Digits, Chinese numerals up to 九十九, a year digit by digit (二〇二四), or an English word up to twelve."""
+    word = text.strip().lower()
+    if word.isdigit():
+        return int(word)
+    if word in {"a", "an"} or word in _ENGLISH_NUMBERS:
+        return _ENGLISH_NUMBERS.index(word) + 1 if word in _ENGLISH_NUMBERS else 1
+    word = word.replace("两", "二").replace("〇", "零")
+    if len(word) == 4 and all(char in _UNITS for char in word):
+        return int("".join(str(_UNITS.index(char)) for char in word))
+    found = re.fullmatch("(?:([二三四五六七八九]?)(十))?([一二三四五六七八九]?)|零([零一二三四五六七八九]?)", word)
+    if found is None or not word:
+        return None
+    tens, ten, one, after_zero = (group or "" for group in found.groups())
+    high = (_UNITS.index(tens) if tens else 1) if ten else 0
+    return high * 10 + (_UNITS.index(one or after_zero) if one or after_zero else 0)
+
+
+def amount(count: str, unit: str) -> tuple[Amount, int] | None:
+    """`半` and `年` -> six months once; `3` and `days` -> a day three times. None where there is no such measure."""
+    word = unit.lower().removeprefix("个")
+    word = word if word in AMOUNTS else word.removesuffix("s")
+    if count == "半" or count.lower().startswith("half"):
+        return (HALVES[word], 1) if word in HALVES else None
+    times = number(count)
+    return None if times is None else (AMOUNTS[word], times)
+
+
+FRAGMENTS = {
+    "NUM": "(?:[0-9]{1,4}|[零一二两三四五六七八九十]{1,4})",
+    # before a number: nothing that makes it another one, an ordinal, a rate, or the end of a range
+    "N": r"(?<![0-9A-Za-z.零〇一二两三四五六七八九十百千万几数第每到至~/:、—–-])",
+    "NONUM": "(?![0-9零〇一二两三四五六七八九十百])",
+    "YEAR": "(?:(?<![0-9〇零一二三四五六七八九])(?:[0-9]{4}|[〇零一二三四五六七八九]{4})年"
+    "|今年|(?<!过)去年|大前年|(?<![以之目大])前年|(?<![聪光透说证])明年|(?<![以之今然往最])后年)",
+    "STEP": "(?<![上下晚早路网线以世街身手海天楼底])(?P<step>上上|下下|[上下这本])一?个?",
+    "WEEK": "(?:周|星期|礼拜)",
+    "WD": "(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
+    "(?![零一二三四五六七八九十0-9日次回遍节趟场顿篇郎围福多鸣哥姐爷妹弟历记报刊常丰年月更练休]|天(?!气))",
+    "WDAY": r"(?P<wd>Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)day\b",
+    "WSHORT": r"(?P<wd>Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b\.?",
+    "UNIT": "(?:分钟|刻钟|个?小时|个?钟头|天|周|个?星期|个?礼拜|个月|年)",
+    "LENGTH": r"(?:(?P<n><NUM>)\s?(?P<unit><UNIT>)|(?P<n2>半)(?P<unit2>个?小时|个?钟头|个月|年))",
+    "INYEAR": r"(?:(?P<y><YEAR>)的?\s?|(?<![年历个岁那某同当]))<N>(?P<m><NUM>)\s?",
+    "THIRD": "(?P<third>初|上旬|中旬|下旬|底|末)",
+    "NOTMONTH": "(?![票薪租天花卡供刊报考嫂饼亮球桂党流经子息工龄牙色光初街革])",
+    "EUNIT": r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\b",
+    "ENUM": r"(?P<n>[0-9]{1,4}|half\s+an?|an?|" + "|".join(_ENGLISH_NUMBERS) + r")\s+",
+    "MON": r"(?P<mon>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    r"|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?",
+    # may and march are also verbs: small letters count only where the phrase ends or goes on about someone
+    "NOVERB": r"(?:(?<!(?-i:may))(?<!(?-i:mar))(?<!(?-i:march))|<FOLLOW>)",
+    "FOLLOW": r"(?=\s*(?:$|[^\sA-Za-z0-9'-])|\s+(?:i|we|you|he|she|they|my|our|at|and|or|did|was|were|when|with)\b)",
+    "EYEAR": r"(?P<y>[12][0-9]{3}(?![0-9])|(?:last|this|next)\s+year\b)",
+    "ESTEP": r"(?P<step>last|this|next)\s+",
+    "NTH": r"(?:st|nd|rd|th)?(?![0-9A-Za-z%]|[.:/-][0-9])",
+    "ETHIRD": "(?P<third>end|beginning|start|middle)",
+    "SEASON": r"(?P<season>spring|summer|autumn|fall|winter)\b",
+    "FEAST": "(?P<holiday>元旦|情人节|妇女节|劳动节|五一(?:节|劳动节)?|儿童节|教师节|国庆节?|平安夜|圣诞节?)",
+    "EFEAST": r"(?P<holiday>New\s+Year's\s+(?:Day|Eve)|Valentine's\s+Day|Halloween|Christmas(?:\s+(?:Eve|Day))?)\b",
+    # 前 and 后 that begin another word are not "ago" and "later"
+    "NOTFRONT": "(?![端台沿途景排夫卫锋面轮级身辈言任提程站行往天年半进方缀后])",
+    "NOTBACK": "(?![端台勤卫座排面盾续宫脑期悔来辈代人天年半院门果遗缀])",
+    "SUBJECT": r"(?=\s*$|\s*[^\w\s一-龥]|[我你他她咱大]|上午|下午|中午|晚|早|凌晨|那天|当天|之?[前后]|交|要|\s[一-龥])",
+    "PART": "凌晨|早晨|清晨|早上|上午|中午|下午|傍晚|晚上|夜里|深夜|[早晚晨夜](?![饭餐就已先些点期年])"
+    r"|(?:morning|afternoon|evening|night|tonight)\b",
+}
+
+
+class Shape(NamedTuple):
+    """One way to write a date: which reader gives its meaning, and where it counts.
+
+    `use`: any; alone (only as the whole text or as the end of a range, since in a sentence it may be something else);
+    short (only with a part of the day after it: 今 in 今晚).
+    """
+
+    reader: str
+    use: str
+    pattern: str
+
+
+SHAPES = (
+    Shape("day", "any", "(?P<day>大前天|大后天|昨天|(?<![当如的年月周])今天|(?<![聪光透说证声鲜黎])明天"
+          "|(?<![以之目提日])前天(?![气天津空])|(?<![以之今然往最先背])(?<!先天)后天(?![气性黑亮空赋]))"),
+    Shape("day", "alone", "(?P<day>[今明昨]日)"),
+    Shape("day", "short", "(?<![聪光透说证])(?P<day>[今明昨])(?=[早晚晨夜])"),
+    Shape("day", "any", r"(?P<day>(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow"
+          r"|yesterday|today|tomorrow)\b"),
+    Shape("day", "short", r"(?P<day>last(?=\s+night)|this(?=\s+(?:morning|afternoon|evening))|(?=tonight))"),
+    Shape("week", "any", "<STEP><WEEK>(?P<end>末)?(?![一二三四五六日七八九十期围边杰恩转易刊报][0-9]?)"),
+    Shape("week", "any", "<STEP><WD>"),
+    Shape("week", "any", "<STEP>周(?P<end>末)"),
+    Shape("weekday", "any", r"(?<![零一二两三四五六七八九十半每几0-9单双隔首圆四那某另同当头个])<WD>"),
+    Shape("weekend", "any", "(?<![零一二两三四五六七八九十半每几0-9单双隔那某另同当头个])周(?P<end>末)"),
+    Shape("month", "any", "<INYEAR>月(?:份|的?<THIRD>)?<NONUM><NOTMONTH>"),
+    Shape("month", "any", r"<INYEAR>月\s?(?P<d><NUM>)\s?[日号](?![线楼])"),
+    Shape("month", "any", "<STEP>月(?:份|的?<THIRD><NONUM>)?(?![亮球色光饼是])"),
+    Shape("month", "any", "<STEP>月的?(?P<d><NUM>)[日号](?![线楼])"),
+    Shape("monthday", "any", "(?<![月年天日个那])<N>(?P<d><NUM>)号<SUBJECT>"),
+    Shape("monthday", "alone", "<N>(?P<d><NUM>)[日号]"),
+    Shape("third", "any", "(?<![个岁年当那每次隔])月(?P<third>[初底末])<NONUM>"),
+    Shape("numbers", "any", r"(?<![0-9./:-])(?P<y>[0-9]{4})(?:-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})"
+          r"|/(?P<m2>[0-9]{1,2})/(?P<d2>[0-9]{1,2})|-(?P<m3>[0-9]{2}))(?![0-9/.]|-[0-9])"),
+    Shape("numbers", "alone", r"(?P<y>[0-9]{4})(?:\.(?P<m>[0-9]{1,2})\.(?P<d>[0-9]{1,2})|/(?P<m2>[0-9]{1,2}))"),
+    Shape("season", "any", "(?:(?P<y><YEAR>)的?|(?P<step>[上下这])一?个)(?P<season>[春夏秋冬])[天季]"),
+    Shape("season", "alone", "(?P<season>[春夏秋冬])[天季]"),
+    Shape("half", "any", "(?:(?P<y><YEAR>)的?|(?<![早晚年]))(?P<half>[上下])半年"),
+    Shape("year_end", "any", "(?:(?P<y><YEAR>)年?|(?<![每岁整当那历近多万0-9])年)[底末]"),
+    Shape("holiday", "any", "(?P<y><YEAR>)的?<FEAST>"),
+    Shape("holiday", "alone", "<FEAST>"),
+    Shape("year", "any", "(?P<y><YEAR>)(?![级代龄糕])"),
+    Shape("year", "alone", "(?P<y>(?:19|20)[0-9]{2})"),
+    Shape("ago", "any", "<N>(?<!个)<LENGTH>[之以]?(?P<way>前<NOTFRONT>|后<NOTBACK>)"),
+    Shape("rolling", "any", "(?P<way>最近|过去|(?<![附靠接最远将])近|未来|接下来|今后)[的这]?"
+          r"\s?<LENGTH>(?:之?内|里)?(?![级制前后半多])"),
+    Shape("within", "alone", "<LENGTH>[之以]?内"),
+    Shape("ago", "alone", "<LENGTH>"),
+    Shape("refused", "any", "(?:<YEAR>|<STEP>[周月年]|今|明)?的?(?:春节|新年|过年|除夕|小年|大年|元宵|清明|端午|七夕"
+          "|中秋|重阳|腊八|腊月|正月|寒食|年初|年中|[农阴旧]历|寒假|暑假|[母父]亲节|感恩节|复活节|十一(?=假|黄金周|长假))"),
+    Shape("week", "any", r"<ESTEP>week(?P<end>end)?\b"),
+    Shape("week", "any", r"(?:on\s+)?<WDAY>,?\s+(?:of\s+)?<ESTEP>week\b"),
+    Shape("week", "any", r"<ESTEP>week\s+(?:on\s+)?<WDAY>"),
+    Shape("week", "any", "(?:on\\s+)?<ESTEP>(?:<WDAY>)"),
+    Shape("week", "any", "(?:on\\s+)?<ESTEP><WSHORT><FOLLOW>"),
+    Shape("weekday", "any", r"(?:on\s+)?<WDAY>"),
+    Shape("weekday", "any", r"on\s+<WSHORT><FOLLOW>"),
+    Shape("weekday", "alone", "<WSHORT>"),
+    Shape("weekend", "any", r"(?:on|over|at)\s+the\s+week(?P<end>end)\b"),
+    Shape("weekend", "alone", r"(?:the\s+)?week(?P<end>end)\b"),
+    Shape("month", "any", r"<ESTEP>(?P<unit>month)\b"),
+    Shape("year", "any", r"(?P<y>(?:last|this|next)\s+year)\b"),
+    Shape("year", "any", r"in\s+(?P<y>(?:19|20)[0-9]{2})<FOLLOW>"),
+    Shape("month", "any", r"(?:on\s+)?<MON>\s+(?P<d>[0-9]{1,2})<NTH>(?:,?\s+<EYEAR>)?"),
+    Shape("month", "any", r"(?:on\s+)?(?:the\s+)?(?<![0-9.:/-])(?P<d>[0-9]{1,2})<NTH>\s+(?:of\s+)?(?=(?-i:[A-Z]))<MON>"
+          r"(?:,?\s+<EYEAR>)?"),
+    Shape("month", "any", r"(?:in\s+)?<MON>(?:\s+of|,)?\s+<EYEAR>"),
+    Shape("month", "any", r"(?P<step>last|next|this(?=\s(?-i:[A-Z])))\s+<MON><NOVERB>(?!\s+[0-9])"),
+    Shape("month", "any", r"(?:in|during)\s+<MON><NOVERB>(?!'s)"),
+    Shape("month", "alone", "<MON>"),
+    Shape("monthday", "alone", r"(?:on\s+)?the\s+(?P<d>[0-9]{1,2})(?:st|nd|rd|th)\b"),
+    Shape("third", "any", r"(?:the\s+)?<ETHIRD>\s+of\s+(?:the\s+|this\s+)?month\b"),
+    Shape("month", "any", r"(?:the\s+)?<ETHIRD>\s+of\s+(?:<ESTEP>month\b|<MON>(?:\s+<EYEAR>)?)"),
+    Shape("year_end", "any", r"(?:the\s+)?end\s+of\s+(?:the\s+year\b|year\b|<EYEAR>)"),
+    Shape("season", "any", "<ESTEP><SEASON>"),
+    Shape("season", "any", r"(?:the\s+)?<SEASON>(?:\s+of)?,?\s+<EYEAR>"),
+    Shape("season", "alone", "(?:the\\s+)?<SEASON>"),
+    Shape("holiday", "any", r"(?:<ESTEP><EFEAST>|<EFEAST2>,?\s+<EYEAR>)"),
+    Shape("holiday", "alone", "<EFEAST>"),
+    Shape("ago", "any", r"(?<![.:/-])<ENUM><EUNIT>\s+(?P<way>ago|from\s+now)\b(?!\s+(?:<WDAY>|today))"),
+    Shape("ago", "alone", r"(?P<way>in)\s+<ENUM><EUNIT>"),
+    Shape("ago", "alone", r"(?P<n>[0-9]{1,4})\s?(?P<unit>d|w|h|min|mo|y)\b"),
+    Shape("ago", "alone", "<ENUM><EUNIT>"),
+    Shape("rolling", "any", r"(?:the\s+)?(?P<way>past|last|next|coming)\s+<ENUM><EUNIT>"),
+    Shape("rolling", "any", r"(?:(?:in|over|during|within)\s+the\s+(?P<way>last|past)|the\s+(?P<way2>past))"
+          r"\s+<EUNIT>"),
+    Shape("within", "alone", r"within\s+<ENUM><EUNIT>"),
+    Shape("refused", "any", r"the\s+(?:last|next)\s+(?:day|week|weekend|month|year)\b"
+          r"|(?:Black|Good|Cyber|Ash|Palm|Easter|Holy)\s+[A-Z][a-z]*day\b|(?:a|[0-9]+|two|three)\s+(?:days?|weeks?|months?|years?)\s+ago\s+(?:<WDAY>|today)"),
+)  # fmt: skip
+
+TIME = (
+    r"(?:at\s+|around\s+)?(?:"
+    r"(?:(?P<part><PART>)(?:的|\s+at)?\s*)?(?:(?P<h><NUM>)(?:点|时(?=[0-9]{1,2}分))(?![建意要内不原理说感问体思注心])"
+    r"(?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<sharp>整)|钟|(?P<m>[0-5][0-9]|零[一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?)分?"
+    r"|(?P<m2><NUM>)分)?"
+    r"|(?P<h2>[0-9]{1,2}):(?P<m3>[0-9]{2})(?::(?P<s>[0-9]{2}))?(?![0-9:.])(?:\s?(?P<ap>[ap])\.?m\b\.?)?"
+    r"|(?P<h3>[0-9]{1,2})\s?(?P<ap2>[ap])\.?m\b\.?|(?P<h4>[0-9]{1,2})\s+o'clock\b"
+    r"|(?<=at\s)(?P<h5>[0-9]{1,2})(?=\s*(?:$|[,.;!?](?![0-9]))))|(?P<noon>noon\b|正午)|(?P<part2><PART>))"
+)
+
+#: Where a date may begin: found quickly, so that the shapes are tried at few places only.
+STARTS = (
+    "[今明昨后前大上下这本去最近过未接周星礼月年半凌早清中傍晚深夜正零〇一二两三四五六七八九十春夏秋冬元国圣情妇劳儿教平从自寒暑新除小端"
+    "七重腊母父感复农阴旧]|(?<![0-9A-Za-z])[0-9A-Za-z]"
+)
+#: Between a day and its time.
+JOINT = r"[ ]*(?:的|,\s*|T(?=[0-9])|(?:in\s+the|at)\s+(?=(?:morning|afternoon|evening))|\s+)?(?:on\s+)?"
+LEAD = r"(?P<since>since\s+)|(?P<must>between\s+|从|自从?)|(?:from|by)\s+"
+RANGE = r"\s*(?:到|至|~|—{1,2}|–|-|\bto\b|\bthrough\b|\band\b)\s*"
+SINCE = "以来|至今|到现在"
+#: After a date: words that make it a bound, a part of something larger, or another zone's time.
+UNSURE_AFTER = (
+    r"[之以]?(?:前<NOTFRONT>|后<NOTBACK>)|起|开始|以内|的?[半午]夜"
+    r"|\s+(?:of|the|at\s+midnight|midnight)\b|\s*(?:UTC|GMT|[ECMP][SD]T)\b|Z\b|\s?[+][0-9]{1,2}|\.[0-9]"
+)
+#: Before a date: words that make it a bound, a rate or the name of another day.
+UNSURE_BEFORE = (
+    r"(?:[到至每隔]个?|\b(?:before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|week\s+of"
+    r"|(?:days?|weeks?|months?|years?)\s+from)\s+(?:the\s+|on\s+)?)$"
+)
+WEEKDAY_BESIDE = (
+    r"[ ,]*[(]?(?:(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
+    r"|(?P<wd2>Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\b)[)]?[ ,]*"
+)
+
+
+#: One of these characters stands in all that a reader's Chinese shapes match: the others need not be compiled.
+_NEEDED = {
+    "day": "天日今明昨", "week": "周期拜", "weekday": "周期拜", "weekend": "末", "month": "月",
+    "monthday": "日号", "third": "月", "season": "天季", "half": "半", "year_end": "年", "holiday": "节旦一庆安诞",
+    "year": "年", "ago": "天周期拜月年时钟", "rolling": "天周期拜月年时钟", "within": "内",
+    "refused": "节年夕宵明午七秋阳八月食历假一",
+}  # fmt: skip
+_LETTER = re.compile("[A-Za-z]")
+_PLACE = re.compile("<([A-Z]+[0-9]?)>")
+
+
+def shapes(text: str) -> tuple[Shape, ...]:
+    """The shapes that can occur in a text, by its letters: English ones, Chinese ones, and dates of digits alone."""
+    english = _LETTER.search(text) is not None
+    held = {reader for reader, needed in _NEEDED.items() if not text.isascii() and any(char in text for char in needed)}
+    return tuple(
+        shape
+        for shape in SHAPES
+        if shape.reader == "numbers"
+        or (shape.reader in held if _is_chinese(shape) else english or shape.reader == "year")
+    )
+
+
+def _is_chinese(shape: Shape) -> bool:
+    return not _filled(shape.pattern).isascii()
+
+
+@cache
+def pattern(shape: str) -> re.Pattern[str]:
+    """A shape with its fragments filled in, compiled when first asked for; letters' case does not count."""
+    return re.compile(_filled(shape), re.ASCII | re.IGNORECASE)
+
+
+@cache
+def _filled(shape: str) -> str:
+    while (filled := _PLACE.sub(lambda found: _fragment(found[1]), shape)) != shape:
+        shape = filled
+    return shape
+
+
+def _fragment(name: str) -> str:
+    """A fragment; `NAME2` is NAME with its groups renamed, for shapes that hold it twice."""
+    return FRAGMENTS[name] if name in FRAGMENTS else FRAGMENTS[name[:-1]].replace("(?P<holiday>", "(?P<holiday2>")
