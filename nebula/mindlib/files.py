@@ -22,6 +22,7 @@ from nebula.errors import FileUnusable, LedgerUnusable, LockedTooLong, WriteFail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TextIO
 
 LOCK_TIMEOUT = 10.0  # seconds; R12
 TAIL = 4096  # bytes of a file's end whose hash tells that what was consumed is still there
@@ -239,6 +240,16 @@ def replace_with(path: Path, write: Callable[[int], bool], *, durable: bool = Tr
         if temporary:
             Path(temporary).unlink(missing_ok=True)
         raise WriteFailed(path, error.strerror or str(error)) from error
+
+
+def log_stream(path: str) -> TextIO:
+    """A stream that writes to the end of a file, line by line; the null device where it can't be opened."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except OSError:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+    return os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", buffering=1)
 
 
 @contextmanager
