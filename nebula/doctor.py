@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import messages, places, selftest
+from nebula import messages, outlook, places, selftest
 from nebula.errors import NebulaError, short
-from nebula.mind import Built, Mind, has_numpy
+from nebula.mind import Mind, has_numpy
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CONFIG, INDEX, SIDE_LEDGERS, Store
 from nebula.settings import Settings, build, spread
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nebula.places import Place
+    from nebula.results import Built
 
 MAP_FILE = "星图.html"
 #: Copies that sync programs leave beside a file: Dropbox, Nextcloud, Syncthing, Drive.
@@ -194,10 +195,27 @@ def _counted(
         _say("repeated", refs=_some(repeated)) if repeated else "",
     ]
     status = "bad" if damages or refusals else "warn" if repeated else "ok"
+    due, overdue = _due(patient) if counts.get("promises") and not refusals else ([], [])
+    hints += [
+        _say("due", refs=_some(due)) if due else "",
+        _say("overdue", refs=_some(overdue)) if overdue else "",
+    ]
     if not total and not any(hints):
         hints = [_elsewhere(elsewhere) if elsewhere else _say("first")]
     facts = {"counts": counts, "damages": damages, "repeated": repeated, "elsewhere": [str(at) for at in elsewhere]}
+    facts |= {"due": due, "overdue": overdue}
     return Check("memories", status, line, _joined(hints), facts)
+
+
+def _due(patient: _Patient) -> tuple[list[str], list[str]]:
+    """The refs of open promises that fall due today, and of those overdue."""
+    if patient.refusal:
+        return [], []
+    found = outlook.promises(Mind(patient.place.folder, now=patient.now))
+    return (
+        [p.memory.ref for p in found if p.days == 0],
+        [p.memory.ref for p in found if p.days is not None and p.days < 0],
+    )
 
 
 def _elsewhere(found: list[Path]) -> str:

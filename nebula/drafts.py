@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-_NOT_TAKEN = {"id", "ledger", "repeated", "uid", "tz"}
+_NOT_TAKEN = {"id", "ledger", "repeated", "captured", "uid", "tz", "run", "summarised"}
 
 
 def ledger_name(word: str) -> str:
@@ -49,11 +49,8 @@ def draft(text: str, ledger: str, fields: Mapping[str, Any], now: datetime, by: 
     check_unicode("text", text)
     kind = ledger_name(ledger)
     given = {name: value for name, value in fields.items() if name not in _NOT_TAKEN and value is not None}
-    values = {name: _value(name, value) for name, value in given.items()}
-    known = {name: value for name, value in values.items() if name in EXPECTED}
-    for name, value in known.items():
-        if not reads(name, value):
-            raise BadValue(name, value, EXPECTED[name])
+    values = {name: field_value(name, value, now) for name, value in given.items()}
+    known = values.keys() & EXPECTED.keys()
     own = {"id": 0, "text": text, "at": clock.write(now), "tz": clock.offset(), "by": by}
     memory = from_object(kind, {**own, **values})
     if "w" in known:
@@ -62,11 +59,34 @@ def draft(text: str, ledger: str, fields: Mapping[str, Any], now: datetime, by: 
     return replace(memory, w=weight.w, w_why=weight.why)
 
 
-def _value(name: str, value: Any) -> Any:
+def field_value(name: str, value: Any, now: datetime) -> Any:
+    """What a person or a file says a field is, as the record holds it; unknown fields pass. Raises BadValue."""
+    read = _folded(name, value, now)
+    if name in EXPECTED and not reads(name, read):
+        raise BadValue(name, value, EXPECTED[name])
+    return read
+
+
+def due(text: str, now: datetime) -> str:
+    """A due date as people write it (`明天`, `下周三`, `tomorrow`, `3d`, `2026-05-01`) as a promise holds it.
+
+    A day, or a moment where one was said. Raises BadValue.
+    """
+    from nebula.text import dates
+
+    span = dates.parse(text, now)
+    if span is None:
+        raise BadValue("due", text, "2026-05-01 / 明天 / 下周三 / tomorrow / 3d")
+    return dates.due_text(span)
+
+
+def _folded(name: str, value: Any, now: datetime) -> Any:
     if isinstance(value, str):
         check_unicode(name, value)
     if name == "at" and isinstance(value, str):
         return clock.write(clock.read("at", value))
+    if name == "due" and isinstance(value, str) and value:
+        return due(value, now)
     if name == "emo" and isinstance(value, str) and value:
         found = EMO_WORDS.get(value.lower())
         if found is None:

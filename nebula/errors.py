@@ -2,11 +2,11 @@
 
     NebulaError                        exit
       WrongUsage                        2     a flag, a value, a REF or an id that can't be meant
-        EmptyText · BadValue · UnknownRef · UnknownSetting
+        EmptyText · BadValue · UnknownRef · UnknownSetting · AlreadyReplaced · NothingToUndo · NotSurfaced
       CannotUse                         3     data, settings or disk that can't be used as they are
-        LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable
+        LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile
       NotSetUp                          4     something has to be installed or set first
-        NumpyMissing · ModelMissing · ModelUnusable
+        NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed
       LockedTooLong                    75
 
 An error is built from facts; its sentence (what, where) and its hint (what to do next) come from the catalogue in
@@ -85,6 +85,33 @@ class UnknownRef(WrongUsage):
         NebulaError.__init__(self, ref=short(ref))
 
 
+class AlreadyReplaced(WrongUsage):
+    """A memory that no longer holds can't be replaced once more."""
+
+    code = "already_replaced"
+
+    def __init__(self, ref: str) -> None:
+        NebulaError.__init__(self, ref=ref)
+
+
+class NothingToUndo(WrongUsage):
+    """No command or night is left that could be taken back."""
+
+    code = "nothing_to_undo"
+
+    def __init__(self) -> None:
+        NebulaError.__init__(self)
+
+
+class NotSurfaced(WrongUsage):
+    """A memory that never surfaced can't have been taken up or not."""
+
+    code = "not_surfaced"
+
+    def __init__(self, ref: str) -> None:
+        NebulaError.__init__(self, ref=ref)
+
+
 class UnknownSetting(WrongUsage):
     """A key that the settings do not have."""
 
@@ -137,6 +164,15 @@ class WriteFailed(CannotUse):
         super().__init__(path=path, reason=reason)
 
 
+class ChangedMeanwhile(CannotUse):
+    """A file that was to be replaced is no longer what was read; nothing was written."""
+
+    code = "changed_meanwhile"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path=path)
+
+
 class AssetDamaged(CannotUse):
     """A file that ships with the program is not as it was shipped."""
 
@@ -178,6 +214,24 @@ class ModelUnusable(NotSetUp):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(path=path, reason=reason)
+
+
+class EditorFailed(NotSetUp):
+    """No editor could be run for a text; nothing was changed."""
+
+    code = "editor_failed"
+
+    def __init__(self, editor: str, reason: str) -> None:
+        super().__init__(editor=short(editor), reason=reason)
+
+
+class SchedulerFailed(NotSetUp):
+    """The system's scheduler is not there or refused."""
+
+    code = "scheduler_failed"
+
+    def __init__(self, program: str, reason: str) -> None:
+        super().__init__(program=program, reason=short(reason, 160))
 
 
 class LockedTooLong(NebulaError):

@@ -5,20 +5,26 @@ An operation reads, calls pure functions, and appends. Nothing is created before
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, writing
 from nebula.drafts import draft
-from nebula.errors import EmptyText, LockedTooLong, NebulaError, SettingsUnusable, UnknownRef, WriteFailed
+from nebula.errors import (
+    EmptyText,
+    LockedTooLong,
+    NebulaError,
+    SettingsUnusable,
+    UnknownRef,
+    WriteFailed,
+)
 from nebula.life import forgetting
 from nebula.mindlib import changes, files
-from nebula.mindlib.record import LEDGERS
-from nebula.mindlib.store import CHANGES, CONFIG, Store
+from nebula.mindlib.record import BY_NAME, split_ref
+from nebula.mindlib.store import CHANGES, CONFIG, INDEX, Store
 from nebula.recall.hit import Filters, Question
 from nebula.recall.recollect import admits, recollect
+from nebula.results import Added, Built, Listing, Notice, Recalled, Setting
 from nebula.settings import RULES, build, check, flatten, origin
 
 if TYPE_CHECKING:
@@ -29,9 +35,8 @@ if TYPE_CHECKING:
     from nebula.index.cache import Cache
     from nebula.index.catchup import Embedder
     from nebula.index.view import Index
-    from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
-    from nebula.recall.hit import Hit
+    from nebula.mindlib.store import Marks
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
 
@@ -39,63 +44,6 @@ if TYPE_CHECKING:
 CATCH_UP_BYTES = 16_000
 #: Characters of a query that the encoder reads.
 QUERY_CHARACTERS = 8_000
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something a person should know though the operation was done: a code, and the facts of its sentence."""
-
-    code: str
-    facts: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Added:
-    """What was written, in the order given."""
-
-    memories: Sequence[Memory]
-    notices: Sequence[Notice] = ()
-
-
-@dataclass(frozen=True)
-class Recalled:
-    """What came to mind for a query, and each route's own refs before fusion."""
-
-    query: str
-    hits: Sequence[Hit]
-    notices: Sequence[Notice] = ()
-    rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Listing:
-    """Memories, newest first; `total` counts those that passed the filters."""
-
-    memories: Sequence[Memory]
-    total: int
-    damages: Sequence[Damage] = ()
-
-
-@dataclass(frozen=True)
-class Built:
-    """The state of the dense index: memories, those with a vector, texts embedded now, and what it takes on disk."""
-
-    total: int
-    present: int
-    embedded: int
-    model: str
-    dimensions: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting: its value, which rule decided it, and what it takes."""
-
-    key: str
-    value: object
-    origin: str
-    expected: str
 
 
 def has_numpy() -> bool:
@@ -142,10 +90,12 @@ class Mind:
     def add(self, text: str, *, ledger: str = "notes", by: str = "cli", **fields: Any) -> Added:
         """Write one memory; on return it is on the disk. `fields` are the record's (spec 1).
 
-        Raises EmptyText, BadValue, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
+        With `supersedes` the memory of that ref is closed: it stays, but no longer holds. Raises EmptyText, BadValue,
+        UnknownRef, AlreadyReplaced, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
         is a notice.
         """
-        return self._write([draft(text, ledger, fields, self.now(), by)])
+        given = writing.replaceable(self, fields)
+        return writing.write(self, [draft(text, ledger, given, self.now(), by)], CATCH_UP_BYTES)
 
     def add_many(
         self,
@@ -160,34 +110,16 @@ class Mind:
         All are checked before the first is written. Raises as `add`.
         """
         drafts = [
-            draft(obj.get("text", ""), str(obj.get("ledger", ledger)), _fields(obj), self.now(), by) for obj in objects
+            draft(
+                obj.get("text", ""),
+                str(obj.get("ledger", ledger)),
+                writing.replaceable(self, {name: value for name, value in obj.items() if name != "text"}),
+                self.now(),
+                by,
+            )
+            for obj in objects
         ]
-        return self._write(drafts, limit=None, progress=progress)
-
-    def _write(
-        self,
-        drafts: Sequence[Memory],
-        limit: int | None = CATCH_UP_BYTES,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Added:
-        marks = self._cache().marks() if has_numpy() else None
-        written: dict[int, Memory] = {}
-        for kind in LEDGERS:
-            places = [at for at, memory in enumerate(drafts) if memory.ledger == kind.name]
-            if places:
-                named = [replace(drafts[at], uid=secrets.token_hex(8)) for at in places]
-                written |= dict(zip(places, self.store.append(kind.name, named, marks), strict=True))
-        return Added([written[at] for at in range(len(drafts))], self._follow(limit, progress))
-
-    def _follow(self, limit: int | None, progress: Callable[[int, int], None] | None) -> list[Notice]:
-        """Bring the index after what was written. What is written is safe whatever happens here."""
-        if not has_numpy():
-            return [Notice("dense_off")]
-        try:
-            index = self._cache().follow(self._embedder(limit, progress))
-        except NebulaError as error:
-            return [Notice("index_behind", {"reason": error.message})]
-        return _missing(index) if index else []
+        return writing.write(self, drafts, None, progress)
 
     # recalling
 
@@ -199,15 +131,20 @@ class Mind:
         filters: Filters = Filters(),  # noqa: B008 - frozen
         touch: bool = True,
         explain: bool = False,
+        as_of: datetime | None = None,
     ) -> Recalled:
-        """The n memories that come to mind; `touch` counts their use (spec 5). Raises EmptyText, LedgerUnusable."""
+        """The n memories that come to mind; `touch` counts their use (spec 5).
+
+        With `as_of` what would have come to mind then: nothing written or changed later plays a part, nothing is
+        touched, and what has been replaced since is marked old. Raises EmptyText, LedgerUnusable.
+        """
         if not query.strip():
             raise EmptyText
         now = self.now()
-        search, vector, notices = self._search(query, filters, clock.seconds(now))
+        search, vector, notices = self._search(query, filters, as_of)
         question = Question(self._tokens(query), vector, n)
         found = recollect(search, question, self.settings, explain=explain)
-        if touch and found.hits:
+        if touch and found.hits and as_of is None:
             notices += self._touch([hit.memory.ref for hit in found.hits], now)
         return Recalled(query, found.hits, notices, found.rankings)
 
@@ -216,22 +153,32 @@ class Mind:
 
         return words.query_tokens(query, self.settings.recall.tokens)
 
-    def _search(self, query: str, filters: Filters, now: int) -> tuple[Search, Any, list[Notice]]:
+    def _search(self, query: str, filters: Filters, as_of: datetime | None) -> tuple[Search, Any, list[Notice]]:
+        now = clock.seconds(as_of or self.now())
         if not has_numpy():
             from nebula.recall.plain import PlainSearch
 
-            reading = self.store.read_all()
-            return (
-                PlainSearch(reading.memories, self.settings, now, filters, self._ageing(now)),
-                None,
-                [Notice("dense_off")],
-            )
+            memories = self.store.read_all(clock.write(as_of) if as_of else "").memories
+            replaced = self._replaced() if as_of else set()
+            plain = PlainSearch(memories, self.settings, now, filters, self._ageing(now), replaced)
+            return plain, None, [Notice("dense_off")]
         from nebula.recall.mapped import MappedSearch
 
         vector, notices = self._query_vector(query)
         index = self._cache().open(self._embedder(CATCH_UP_BYTES) if vector is not None else None)
         notices += _missing(index) if vector is not None else []
-        return MappedSearch(index, self.settings, now, filters, self._ageing(now)), vector, notices
+        replaced = set()
+        if as_of:
+            from nebula.index import past
+
+            replaced = index.replaced(clock.seconds(self.now()))
+            index = past.as_of(index, clock.write(as_of))
+        return MappedSearch(index, self.settings, now, filters, self._ageing(now), replaced), vector, notices
+
+    def _replaced(self) -> set[str]:
+        """The refs of all memories that no longer hold."""
+        now = clock.seconds(self.now())
+        return {memory.ref for memory in self.store.read_all().memories if memory.is_old(now)}
 
     def _query_vector(self, query: str) -> tuple[Any, list[Notice]]:
         """The query's pieces as unit vectors; None and a notice where the encoder can't work.
@@ -264,30 +211,29 @@ class Mind:
 
     # looking
 
-    def list(self, filters: Filters = Filters(), n: int | None = 20) -> Listing:  # noqa: B008 - frozen
-        """Memories that hold (or all, with `filters.old`), newest first. Raises LedgerUnusable."""
-        reading = self.store.read_all()
-        now = clock.seconds(self.now())
+    def list(self, filters: Filters = Filters(), n: int | None = 20, as_of: datetime | None = None) -> Listing:  # noqa: B008 - frozen
+        """Memories that hold (or all, with `filters.old`), newest first; `as_of`: as they were then.
+
+        Raises LedgerUnusable.
+        """
+        reading = self.store.read_all(clock.write(as_of) if as_of else "")
+        now = clock.seconds(as_of or self.now())
         passed = [m for m in reading.memories if admits(filters, m) and (filters.old or not m.is_old(now))]
         passed.sort(key=lambda memory: (memory.seconds, memory.id), reverse=True)
         return Listing(passed[:n], len(passed), reading.damages)
 
     def get(self, ref: str) -> Memory:
         """One memory as it stands, by ref or uid. Raises UnknownRef, LedgerUnusable."""
-        wanted = ref.strip().lower()
-        for memory in self.store.read_all().memories:
-            if wanted in (memory.ref, memory.uid):
-                return memory
-        raise UnknownRef(ref)
+        found = self.find(ref)
+        if found is None:
+            raise UnknownRef(ref)
+        return found
 
-    def pin(self, ref: str, pinned: bool = True) -> Memory:
-        """Make a memory a fixed star, or let it go again. Raises UnknownRef, WriteFailed."""
-        memory = self.get(ref)
-        if memory.pinned == pinned:
-            return memory
-        line = changes.set_line(clock.write(self.now()), memory.ref, {"pinned": pinned}, "pin" if pinned else "unpin")
-        self.store.append_lines(CHANGES, [line], durable=True)
-        return replace(memory, pinned=pinned)
+    def find(self, ref: str) -> Memory | None:
+        """One memory as it stands, by ref or uid; None where there is none. Raises LedgerUnusable."""
+        wanted, named = ref.strip().lower(), split_ref(ref)
+        kinds = [named[0]] if named else list(BY_NAME)
+        return next((m for m in self.store.read_all(kinds=kinds).memories if wanted in (m.ref, m.uid)), None)
 
     # meaning
 
@@ -344,6 +290,37 @@ class Mind:
 
     # the index
 
+    def follow(
+        self, limit: int | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Index | None, Sequence[Notice]]:
+        """Bring the index after what was written, which is safe whatever happens here.
+
+        -> the index, None where another process or a failure left it behind; and what should be known.
+        """
+        if not has_numpy():
+            return None, [Notice("dense_off")]
+        try:
+            index = self._cache().follow(self._embedder(limit, progress))
+        except NebulaError as error:
+            return None, [Notice("index_behind", {"reason": error.message})]
+        return index, _missing(index) if index else []
+
+    def marks(self) -> Marks | None:
+        """What the index has consumed, for a writer that takes the next id; None without numpy."""
+        return self._cache().marks() if has_numpy() else None
+
+    def adopt_vectors(self, other: Store) -> int:
+        """Take over vectors that the same model made for another mind; -> how many. They wait for their texts."""
+        try:
+            key = self.encoder().key
+        except NebulaError:
+            return 0
+        return self._cache().adopt(other.folder / INDEX, key)
+
+    def index(self) -> Index:
+        """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
+        return self._cache().open()
+
     def _cache(self) -> Cache:
         from nebula.index.cache import Cache
 
@@ -370,7 +347,3 @@ def _missing(index: Index) -> list[Notice]:
     """A notice of memories that meaning can't find yet, if there are any."""
     missing = index.missing
     return [Notice("missing_vectors", {"missing": missing, "total": index.table.n})] if missing else []
-
-
-def _fields(obj: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in obj.items() if name != "text"}

@@ -20,7 +20,22 @@ LAYERS = (
     ("text", "encoder"),
     ("index",),
     ("recall", "life", "mood", "starmap"),
-    ("drafts", "mind", "selftest", "doctor", "demo", "bench"),
+    (
+        *(
+            "drafts",
+            "results",
+            "tagging",
+            "writing",
+            "mind",
+            "amend",
+            "sleepers",
+            "digests",
+            "night",
+            "surface",
+            "outlook",
+        ),
+        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer"),
+    ),
     ("cli", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

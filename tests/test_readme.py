@@ -51,10 +51,15 @@ def commands_table() -> str:
     """One row a command: what it does, its own arguments and options."""
     messages.use("en")
     rows = ["| command | does | takes |", "|---|---|---|"]
-    for name, command in leaves(commands("en")):
-        own = [shown(parameter) for parameter in command.params if parameter.name not in SHARED]
-        rows.append(f"| `{name}` | {cell(command.help.splitlines()[0])} | {cell(' '.join(own))} |")
+    for name, command in commands("en").commands.items():
+        inner = getattr(command, "commands", {})
+        takes = " · ".join(f"`{sub}` {_own(leaf)}".strip() for sub, leaf in inner.items()) or _own(command)
+        rows.append(f"| `{name}` | {cell(command.help.splitlines()[0])} | {cell(takes)} |")
     return "\n".join(rows)
+
+
+def _own(command: Any) -> str:
+    return " ".join(shown(parameter) for parameter in command.params if parameter.name not in SHARED)
 
 
 def shared_options() -> str:
@@ -149,13 +154,13 @@ def test_python_example_runs(
 
 
 def test_exit_codes_are_those_of_the_error_tree() -> None:
-    """The table names each code that an error can give, and 0, 1 and 130."""
+    """The sentence names each code that an error can give, and 0, 1 and 130."""
 
     def tree(kind: type[errors.NebulaError]) -> set[int]:
         return {kind.exit_code}.union(*(tree(inner) for inner in kind.__subclasses__()))
 
-    section = README.read_text(encoding="utf-8").split("| exit code |", 1)[1].split("\n\n", 1)[0]
-    documented = {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)}
+    section = README.read_text(encoding="utf-8").split("Exit codes: ", 1)[1].split("\n\n", 1)[0]
+    documented = {int(part.split()[0]) for part in section.split(" · ")}
     assert documented == tree(errors.NebulaError) | {0, 1, 130}
 
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 #: Options whose value names a file, and a file's name may be any bytes.
-_PATHS = {"--mind", "--batch", "--rankings"}
+_PATHS = {"--mind", "--batch", "--rankings", "--log"}
 _MANY_THREADS = {"--build", "--batch", "bench"}
 
 
 def run() -> None:
     """The installed command: the console's encoding kept, unprintable characters replaced, a closed pipe no error."""
+    _log_instead(sys.argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -35,6 +36,16 @@ def run() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
+
+
+def _log_instead(argv: Sequence[str]) -> None:
+    """With `consolidate --log FILE` all that would be printed goes to the file's end: a scheduler has no console."""
+    named = "consolidate" in argv and "--log" in argv[:-1]
+    if named or sys.stdout is None:
+        from nebula.mindlib import files
+
+        path = argv[argv.index("--log") + 1] if named else os.devnull
+        sys.stdout = sys.stderr = files.log_stream(path)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,13 +12,28 @@ from typing import Annotated, Any
 import typer
 
 from nebula import messages
-from nebula.cli import bench, config, demo, doctor, meaning, recall, remember
+from nebula.cli import (
+    amend,
+    bench,
+    config,
+    demo,
+    doctor,
+    longterm,
+    meaning,
+    night,
+    outlook,
+    recall,
+    remember,
+    schedule,
+    transfer,
+)
 
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
-    "remember": ("add", "pin", "unpin"),
-    "recall": ("recall", "list", "show"),
-    "tend": ("doctor", "embed", "config"),
+    "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
+    "recall": ("recall", "list", "show", "promises", "surface", "yes", "no"),
+    "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm"),
+    "tend": ("doctor", "embed", "config", "import"),
     "try": ("demo", "bench"),
 }
 
@@ -35,7 +50,21 @@ def commands(language: str) -> Any:
         context_settings=dict(HELP_FLAGS),
     )
     app.callback(invoke_without_command=False)(_root)
-    for module in (remember, recall, meaning, config, doctor, demo, bench):
+    for module in (
+        remember,
+        amend,
+        recall,
+        outlook,
+        night,
+        longterm,
+        schedule,
+        transfer,
+        meaning,
+        config,
+        doctor,
+        demo,
+        bench,
+    ):
         module.register(app)
     root = typer.main.get_command(app)
     messages.use(language)
@@ -76,6 +105,5 @@ def overview() -> str:
     """What the bare command says: one sentence, examples, commands by group; at most 24 lines."""
     lines = [messages.say("help.nebula"), "", messages.say("help.examples"), ""]
     for group, names in GROUPS.items():
-        lines.append(f"{messages.say(f'group.{group}')}")
-        lines += [f"  {name:<9} {messages.say(f'help.{name}').splitlines()[0]}" for name in names]
+        lines += [messages.say(f"group.{group}"), f"  {'  '.join(names)}"]
     return "\n".join([*lines, messages.say("help.more")])

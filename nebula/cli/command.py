@@ -65,6 +65,25 @@ class Run:
         """The time of this run: --now, NEBULA_NOW, or the clock."""
         return clock.read("--now", self.now_text) if self.now_text else clock.now()
 
+    def moment(self, name: str, text: str, *, end: bool = False) -> datetime | None:
+        """A time as people write it, the past meant where it could be either; None for "". Raises BadValue.
+
+        `end`: the last second that it covers (`昨天` ends at 23:59:59), else the first.
+        """
+        from datetime import timedelta
+
+        if not text:
+            return None
+        exact = clock.parse(text)
+        if exact is not None:
+            return clock.end_of(text, exact) if end else exact
+        from nebula.text import dates
+
+        span = dates.parse(text, self.now(), prefer="past")
+        if span is None:
+            raise BadValue(name, text, "2026-05-01 / 2026-05-01T09:00:00 / 昨天 / last May")
+        return span.end - timedelta(seconds=1) if end and span.granularity not in {"minute", "hour"} else span.start
+
     def mind(self, overrides: Mapping[str, object] | None = None) -> Mind:
         """The mind, opened. Raises SettingsUnusable."""
         from nebula.mind import Mind

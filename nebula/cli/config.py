@@ -11,7 +11,7 @@ from nebula.cli.printing import Outcome, one_line
 
 if TYPE_CHECKING:
     from nebula.cli.printing import Line
-    from nebula.mind import Setting
+    from nebula.results import Setting
 
 
 def register(app: typer.Typer) -> None:

@@ -19,7 +19,7 @@ from nebula import messages
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nebula.mind import Notice
+    from nebula.results import Notice
 
     #: Stretches of one line with the style that a terminal gives them.
     Line = Sequence[tuple[str, str]]

@@ -13,7 +13,7 @@ from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
 from nebula.errors import WrongUsage
-from nebula.mind import Notice
+from nebula.results import Notice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,7 @@ def recall(
     since: options.Since = "",
     until: options.Until = "",
     all_: options.Everything = False,
+    as_of: options.AsOf = "",
     explain: Annotated[bool, typer.Option("--explain")] = False,
     no_touch: Annotated[bool, typer.Option("--no-touch")] = False,
     profile: options.Profile = "",
@@ -51,9 +52,10 @@ def recall(
     """What comes to mind for a query."""
     if jsonl and run.json:
         raise WrongUsage("--json | --jsonl")
-    filters = make_filters(ledger, tag, via, since, until, old=all_)
+    filters = make_filters(run, ledger, tag, via, since, until, old=all_)
     mind = run.mind(overrides(profile, set_))
-    found = mind.recall(_query(query), n=limit, filters=filters, touch=not no_touch, explain=explain)
+    then = run.moment("--as-of", as_of, end=True)
+    found = mind.recall(_query(query), n=limit, filters=filters, touch=not no_touch, explain=explain, as_of=then)
     rows = [hit_object(hit) for hit in found.hits]
     lines = [line for hit in found.hits for line in hit_lines(hit, explain=explain)]
     nothing = [Notice("nothing")] if not (found.hits or run.json) else []
@@ -67,21 +69,27 @@ def _query(text: str) -> str:
 
 
 def make_filters(
-    ledgers: list[str] | None, tags: list[str] | None, vias: list[str] | None, since: str, until: str, *, old: bool
+    run: Run,
+    ledgers: list[str] | None,
+    tags: list[str] | None,
+    vias: list[str] | None,
+    since: str,
+    until: str,
+    *,
+    old: bool,
 ) -> Filters:
     """The filter options as the operations take them. Raises BadValue."""
     from nebula.drafts import ledger_name
     from nebula.mindlib.record import VIA_WORDS
     from nebula.recall.hit import Filters
 
-    first = clock.seconds(clock.read("--since", since)) if since else None
-    last = clock.seconds(clock.end_of(until, clock.read("--until", until))) if until else None
+    first, last = run.moment("--since", since), run.moment("--until", until, end=True)
     return Filters(
         [ledger_name(word) for word in ledgers or []],
         tags or [],
         [VIA_WORDS.get(word, word) for word in vias or []],
-        first,
-        last,
+        clock.seconds(first) if first else None,
+        clock.seconds(last) if last else None,
         old,
     )
 
@@ -141,9 +149,11 @@ def list_(
     since: options.Since = "",
     until: options.Until = "",
     all_: options.Everything = False,
+    as_of: options.AsOf = "",
 ) -> Outcome:
     """The newest memories."""
-    found = run.mind().list(make_filters(ledger, tag, via, since, until, old=all_), limit)
+    filters = make_filters(run, ledger, tag, via, since, until, old=all_)
+    found = run.mind().list(filters, limit, run.moment("--as-of", as_of, end=True))
     rows = [shown(memory) for memory in found.memories]
     lines = [memory_line(memory) for memory in found.memories]
     return Outcome({"memories": rows, "total": found.total}, lines, notices=_damaged(found.damages), long=True)
@@ -166,14 +176,25 @@ def memory_line(memory: Memory) -> Line:
     ]
 
 
-def show(run: Run, refs: Annotated[list[str], typer.Argument(metavar="REF…")]) -> Outcome:
-    """Whole memories, every field."""
+def show(
+    run: Run,
+    refs: Annotated[list[str], typer.Argument(metavar="REF…")],
+    history: Annotated[bool, typer.Option("--history")] = False,
+) -> Outcome:
+    """Whole memories, every field; with --history all that happened to them."""
+    from nebula import amend
+    from nebula.cli.amend import event_line, event_object
+
     mind = run.mind()
     memories = [mind.get(ref) for ref in refs]
+    events = {memory.ref: amend.history(mind, memory.ref) if history else [] for memory in memories}
     lines: list[Line] = []
     for memory in memories:
-        lines += _whole(memory)
-    return Outcome({"memories": [shown(memory) for memory in memories]}, lines, long=True)
+        lines += [*_whole(memory), *(event_line(event) for event in events[memory.ref])]
+    rows = [
+        {**shown(m), **({"history": [event_object(e) for e in events[m.ref]]} if history else {})} for m in memories
+    ]
+    return Outcome({"memories": rows}, lines, long=True)
 
 
 def _whole(memory: Memory) -> list[Line]:
@@ -182,6 +203,6 @@ def _whole(memory: Memory) -> list[Line]:
     head: Line = [(memory.ref, "bold"), (f"  {BY_NAME[memory.ledger].chinese}  {one_line(memory.at)}", "dim")]
     text: list[Line] = [[(f"  {printing.clean(line)}", "")] for line in memory.text.split("\n")]
     told = {**shown(memory), "imp": memory.imp, "depth": memory.depth, "hits": memory.hits}
-    for name in ("ref", "ledger", "id", "at", "text"):
-        told.pop(name)
+    for name in ("ref", "ledger", "id", "at", "text", "run"):
+        told.pop(name, None)
     return [head, *text, *([(f"  {name:<9}", "dim"), (one_line(str(value)), "")] for name, value in told.items())]

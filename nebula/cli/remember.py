@@ -38,6 +38,7 @@ def add(
     e: Annotated[float | None, typer.Option("--e", metavar="0…1")] = None,
     emo: Annotated[str | None, typer.Option("--emo", metavar="EMOTION")] = None,
     pinned: Annotated[bool, typer.Option("--pinned")] = False,
+    supersedes: Annotated[str | None, typer.Option("--supersedes", metavar="REF")] = None,
     due: Annotated[str | None, typer.Option("--due", metavar="TIME")] = None,
     topic: Annotated[str | None, typer.Option("--topic", metavar="TEXT")] = None,
     say: Annotated[str | None, typer.Option("--say", metavar="HOW")] = None,
@@ -50,14 +51,15 @@ def add(
     fields = {
         "at": at, "via": via, "tag": tag, "imp": imp, "e": e, "emo": emo, "due": due, "topic": topic, "say": say,
         "session": session, "turn": turn, "speaker": speaker, "time": time, "pinned": pinned or None,
+        "supersedes": supersedes,
     }  # fmt: skip
-    if batch is not None and text is not None:
-        raise WrongUsage("add TEXT | add --batch FILE.jsonl")
+    if batch is not None and (text is not None or supersedes is not None):
+        raise WrongUsage("add [--supersedes REF] TEXT | add --batch FILE.jsonl")
     mind = run.mind()
     if batch is not None:
         objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]
         with progress.bar(run, messages.say("progress.embedding")) as advance:
-            added = mind.add_many(objects, by="cli", ledger=ledger, progress=advance)
+            added = mind.add_many(objects, ledger=ledger, progress=advance)
     else:
         added = mind.add(_text(text), ledger=ledger, by="cli", **fields)
     return Outcome(
@@ -100,9 +102,9 @@ def _objects(path: Path) -> list[dict[str, Any]]:
 
 
 def _pin(run: Run, refs: list[str], *, pinned: bool) -> Outcome:
-    mind = run.mind()
-    memories = [mind.get(ref) for ref in refs]  # all are known before the first is changed
-    changed = [mind.pin(memory.ref, pinned) for memory in memories]
+    from nebula import amend
+
+    changed = amend.change(run.mind(), refs, {"pinned": pinned}, "pin" if pinned else "unpin")
     return Outcome({"memories": [shown(memory) for memory in changed]}, [[(memory.ref, "bold")] for memory in changed])
 
 

@@ -104,6 +104,23 @@ def test_s02_many_writers_at_once(mind: Path) -> None:
         assert len(found) == 16 * round_
         assert {row["id"] for row in found} == set(range(1, 16 * round_ + 1))
         assert len({row["text"] for row in found}) == 16 * round_
+    captured = [json.loads(line)["ref"] for line in (mind / "captured.jsonl").read_bytes().splitlines()]
+    assert captured
+    assert len(captured) == len(set(captured))  # a tag is spent by its capture, also when many write
+
+
+@pytest.mark.torture
+def test_s02_at_full_size(mind: Path) -> None:
+    """A hundred commands, thirty-two at a time, twice, each round within a minute."""
+    for round_ in (1, 2):
+        begun = time.monotonic()
+        script = f"seq 1 100 | xargs -P 32 -I{{}} {sys.executable} -m nebula add '并发写入 第{{}}号 第{round_}轮'"
+        env = {**os.environ, "NEBULA_MIND": str(mind), "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(["sh", "-c", script], env=env, capture_output=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        assert time.monotonic() - begun < 60
+        assert {row["id"] for row in rows(mind)} == set(range(1, 100 * round_ + 1))
+        assert len({row["text"] for row in rows(mind)}) == 100 * round_
 
 
 @pytest.mark.parametrize("encoding", ["gbk", "cp950", "cp1252", "ascii"])
@@ -229,6 +246,41 @@ def test_s10_written_while_the_dense_route_was_off(mind: Path, without_numpy: di
     assert "dense" in next(hit for hit in hits if "青岛" in hit["text"])["routes"]
 
 
+def test_s10_the_night_fills_the_gap_too(mind: Path, without_numpy: dict[str, str]) -> None:
+    """What was written with the route off is found by meaning after a consolidation."""
+    nebula(mind, "add", "我对花生过敏")
+    assert nebula(mind, "add", "我下个月要搬去青岛", **without_numpy).returncode == 0
+    assert nebula(mind, "consolidate").returncode == 0
+    hits = recalled(mind, "搬家去海边城市")
+    assert "dense" in next(hit for hit in hits if "青岛" in hit["text"])["routes"]
+    assert nebula(mind, "consolidate", **without_numpy).returncode == 0
+
+
+def test_s16_two_nightly_runs(mind: Path) -> None:
+    """Two at once and one by hand: one summary at most for each note, no layer moves twice, no add is lost."""
+    batch = "".join(json.dumps({"text": f"夜航日记 第{page}页 风向转南"}) + "\n" for page in range(1, 41))
+    (mind / "pages.txt").write_text(batch, encoding="utf-8")
+    assert nebula(mind, "add", "--batch", str(mind / "pages.txt"), "-q").returncode == 0
+    env = {**os.environ, "NEBULA_MIND": str(mind), "NEBULA_LANG": "zh", "PYTHONPATH": str(ROOT)}
+    commands = [["consolidate"], ["consolidate"], ["add", "夜航之中又一条"]]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "nebula", *argv], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        for argv in commands
+    ]
+    assert {process.wait(timeout=120) for process in started} <= {0, 75}
+    before = {path.name: path.read_bytes() for path in mind.glob("*.jsonl")}
+    assert nebula(mind, "consolidate").returncode == 0
+    assert {path.name: path.read_bytes() for path in mind.glob("*.jsonl")} == before
+    assert nebula(mind, "add", "夜航之后又一条").returncode == 0
+    assert nebula(mind, "doctor").returncode == 0
+    summaries = [json.loads(line) for line in (mind / "summaries.jsonl").read_bytes().splitlines()]
+    covered = [ref for summary in summaries for ref in summary["covers"]]
+    assert len(covered) == len(set(covered)) >= 40
+    assert len(rows(mind)) == 42
+
+
 def test_s14_record_from_the_future(mind: Path) -> None:
     """A time ahead of now is age 0: finite scores, freshness in 0…1, the old one behind."""
     now = datetime.now()
@@ -243,6 +295,12 @@ def test_s14_record_from_the_future(mind: Path) -> None:
     assert all(0 <= hit["freshness"] <= 1 for hit in hits.values())
     assert {round(hits[f"n{number}"]["freshness"], 3) for number in (1, 2, 3, 4)} == {1.0}
     assert hits["n7"]["freshness"] < 0.5
+    assert nebula(mind, "consolidate").returncode == 0
+    listed = json.loads(nebula(mind, "list", "--json").stdout)["data"]["memories"]
+    assert {
+        row["ref"]: row.get("depth", 1) for row in listed if row["ref"] in {"n1", "n2", "n3", "n4"}
+    } == dict.fromkeys(("n1", "n2", "n3", "n4"), 1)
+    assert recalled(mind, "候鸟南飞")
 
 
 def test_reading_is_not_slowed_by_a_stopped_clock(mind: Path) -> None:

@@ -1,0 +1,37 @@
+"""A text in the user's own editor: $VISUAL, $EDITOR, else vi where it is there."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nebula.errors import EditorFailed, FileUnusable
+from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def edit(text: str, environ: Mapping[str, str], suffix: str = ".txt") -> str:
+    """The text as it was saved. Raises EditorFailed where there is no editor or it ended with a failure."""
+    given = environ.get("VISUAL") or environ.get("EDITOR") or shutil.which("vi") or ""
+    words = shlex.split(given)
+    if not words:
+        raise EditorFailed("-", "$EDITOR")
+    with tempfile.TemporaryDirectory(prefix="nebula-") as folder:
+        path = Path(folder) / f"text{suffix}"
+        files.replace(path, text.encode("utf-8", "replace"), durable=False)
+        try:
+            code = subprocess.run([*words, str(path)], check=False).returncode
+        except OSError as error:
+            raise EditorFailed(words[0], error.strerror or str(error)) from error
+        if code:
+            raise EditorFailed(words[0], f"exit {code}")
+        try:
+            return path.read_bytes().decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileUnusable(path, str(error)) from error

@@ -1,0 +1,56 @@
+"""The handwritten long-term notes `longterm.md`, and each earlier text of them in `longterm.history.jsonl` (spec 1)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from nebula import clock
+from nebula.errors import ChangedMeanwhile, FileUnusable, check_unicode
+from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nebula.mind import Mind
+
+NAME = "longterm.md"
+HISTORY = "longterm.history.jsonl"
+LOCK = ".longterm.lock"
+
+
+def read(mind: Mind) -> str:
+    """The text, "" where there is none. Raises FileUnusable."""
+    path = mind.folder / NAME
+    try:
+        return path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileUnusable(path, getattr(error, "strerror", None) or str(error)) from error
+
+
+def write(mind: Mind, text: str, before: str) -> bool:
+    """Replace the text that was `before`; the earlier one goes into the history first. -> whether it changed.
+
+    Raises ChangedMeanwhile where another has written since, WriteFailed, LockedTooLong.
+    """
+    check_unicode(NAME, text)
+    files.make_folder(mind.folder)
+    with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
+        if digest(read(mind)) != digest(before):
+            raise ChangedMeanwhile(mind.folder / NAME)
+        if text == before:
+            return False
+        if before:
+            mind.store.append_lines(HISTORY, [{"at": clock.write(mind.now()), "text": before}], durable=True)
+        files.replace(mind.folder / NAME, text.encode())
+    return True
+
+
+def history(mind: Mind) -> Sequence[tuple[str, str]]:
+    """(until when it stood, text) of every earlier text, oldest first."""
+    return [(str(line.obj.get("at", "")), str(line.obj.get("text", ""))) for line in mind.store.scan(HISTORY).lines]
+
+
+def digest(text: str) -> str:
+    """What tells one text from another."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

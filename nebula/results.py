@@ -1,0 +1,70 @@
+"""What the operations answer with: values that a door shows and a program uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nebula.mindlib.ledger import Damage
+    from nebula.mindlib.record import Memory
+    from nebula.recall.hit import Hit
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something a person should know though the operation was done: a code, and the facts of its sentence."""
+
+    code: str
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Added:
+    """What was written, in the order given."""
+
+    memories: Sequence[Memory]
+    notices: Sequence[Notice] = ()
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What came to mind for a query, and each route's own refs before fusion."""
+
+    query: str
+    hits: Sequence[Hit]
+    notices: Sequence[Notice] = ()
+    rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Memories, newest first; `total` counts those that passed the filters."""
+
+    memories: Sequence[Memory]
+    total: int
+    damages: Sequence[Damage] = ()
+
+
+@dataclass(frozen=True)
+class Built:
+    """The state of the dense index: memories, those with a vector, texts embedded now, and what it takes on disk."""
+
+    total: int
+    present: int
+    embedded: int
+    model: str
+    dimensions: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its value, which rule decided it, and what it takes."""
+
+    key: str
+    value: object
+    origin: str
+    expected: str
