@@ -16,6 +16,9 @@ import pytest
 from nebula import schedule
 from nebula.errors import BadValue, NotSetUp, SchedulerFailed, WriteFailed
 from nebula.schedule import Job
+from nebula.schedule.cron import preview as cron_lines
+from nebula.schedule.launchd import plist, plist_path
+from nebula.schedule.schtasks import document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,8 +183,8 @@ def test_the_two_lines(job: Job) -> None:
     settings = "LANG=C.UTF-8 PYTHONUTF8=1 NEBULA_LANG=zh"
     run = f"{settings} /usr/bin/python3 -m nebula consolidate --mind {job.folder}"
     log = f">> {job.folder}/consolidate.log 2>&1 # nebula-mind {job.digest}"
-    assert schedule.cron_lines(job) == [f"5 22 * * * {run} {log}", f"@reboot sleep 120; {run} --if-missed {log}"]
-    assert schedule.preview(job, "cron") == schedule.cron_lines(job)
+    assert cron_lines(job) == [f"5 22 * * * {run} {log}", f"@reboot sleep 120; {run} --if-missed {log}"]
+    assert schedule.preview(job, "cron") == cron_lines(job)
     assert re.fullmatch(r"[0-9a-f]{12}", job.digest)
 
 
@@ -189,7 +192,7 @@ def test_the_two_lines(job: Job) -> None:
     ("at", "begins"), [("00:00", "0 0 * * * "), ("23:59", "59 23 * * * "), ("09:08", "8 9 * * * ")]
 )
 def test_times(job: Job, at: str, begins: str) -> None:
-    assert schedule.cron_lines(replace(job, at=at))[0].startswith(begins)
+    assert cron_lines(replace(job, at=at))[0].startswith(begins)
 
 
 @pytest.mark.process
@@ -203,7 +206,7 @@ def test_any_folder_arrives_as_it_is(tmp_path: Path, name: str, which: int) -> N
     told.write_text('#!/bin/sh\nprintf "%s\\n" "$LANG" "$PYTHONUTF8" "$NEBULA_LANG" "$@"\necho bad >&2\n')
     told.chmod(0o755)
     job = Job(folder, "22:05", str(told), language="en")
-    command = as_cron_reads(schedule.cron_lines(job)[which]).replace("sleep 120; ", "")
+    command = as_cron_reads(cron_lines(job)[which]).replace("sleep 120; ", "")
     subprocess.run(["/bin/sh", "-c", command], env={}, check=True, cwd="/", timeout=60)
     words = ["C.UTF-8", "1", "en", "-m", "nebula", "consolidate", "--mind", str(folder), *["--if-missed"][:which]]
     assert (folder / "consolidate.log").read_bytes() == b"".join(os.fsencode(word) + b"\n" for word in [*words, "bad"])
@@ -227,7 +230,7 @@ def test_install_and_remove_leave_all_else_byte_for_byte(job: Job, table: bytes 
     """No crontab, an empty one, one without a final newline, other encodings, a thousand lines of others."""
     cron = Cron(table)
     done = schedule.install(job, "cron", cron)
-    lines = schedule.cron_lines(job)
+    lines = cron_lines(job)
     assert cron.table == "".join(f"{line}\n" for line in lines).encode() + (table or b"")
     assert (done.system, done.entries, done.at, done.old, done.removed) == ("cron", lines, "22:05", [], [])
     assert schedule.status(job, "cron", cron).entries == lines
@@ -250,18 +253,18 @@ def test_a_new_time_takes_the_old_one_s_place(job: Job) -> None:
     assert cron.table is not None
     cron.table = b"# first\n" + cron.table  # a person moved it
     done = schedule.install(replace(job, at="03:30"), "cron", cron)
-    lines = schedule.cron_lines(replace(job, at="03:30"))
+    lines = cron_lines(replace(job, at="03:30"))
     assert cron.table == b"# first\n" + "".join(f"{line}\n" for line in lines).encode() + FOREIGN
-    assert (done.at, done.removed) == ("03:30", schedule.cron_lines(job)[:1])
+    assert (done.at, done.removed) == ("03:30", cron_lines(job)[:1])
 
 
 def test_each_mind_has_its_own_lines(job: Job) -> None:
     cron = Cron(FOREIGN)
     schedule.install(job, "cron", cron)
     schedule.install(other(job), "cron", cron)
-    assert schedule.status(job, "cron", cron).entries == schedule.cron_lines(job)
+    assert schedule.status(job, "cron", cron).entries == cron_lines(job)
     schedule.remove(job, "cron", cron)
-    assert schedule.status(other(job), "cron", cron).entries == schedule.cron_lines(other(job))
+    assert schedule.status(other(job), "cron", cron).entries == cron_lines(other(job))
     assert schedule.status(job, "cron", cron).entries == []
     schedule.remove(other(job), "cron", cron)
     assert cron.table == FOREIGN
@@ -276,7 +279,7 @@ def test_removing_what_is_not_there_writes_nothing(job: Job) -> None:
 
 def test_a_line_that_a_person_switched_off_or_quotes_is_theirs(job: Job) -> None:
     """Only a line that ends in the mark and runs is ours."""
-    theirs = f"# {schedule.cron_lines(job)[0]}\n1 2 * * * echo '# {job.mark}' done\n".encode()
+    theirs = f"# {cron_lines(job)[0]}\n1 2 * * * echo '# {job.mark}' done\n".encode()
     cron = Cron(theirs)
     assert schedule.status(job, "cron", cron).entries == []
     schedule.install(job, "cron", cron)
@@ -285,7 +288,7 @@ def test_a_line_that_a_person_switched_off_or_quotes_is_theirs(job: Job) -> None
 
 
 def test_a_time_that_a_person_wrote_is_shown_where_it_is_one(job: Job) -> None:
-    nightly = schedule.cron_lines(job)[0]
+    nightly = cron_lines(job)[0]
     assert schedule.status(job, "cron", Cron(nightly.replace("5 22", "7 3").encode())).at == "03:07"
     found = schedule.status(job, "cron", Cron(nightly.replace("5 22", "*/5 22").encode()))
     assert (found.at, len(found.entries)) == ("", 1)
@@ -302,7 +305,7 @@ def test_an_old_line_is_named_and_goes_only_when_asked_for(job: Job, encoding: s
     assert (done.old, done.removed) == ([shown], [])
     assert line in (cron.table or b"").split(b"\n")
     done = schedule.install(job, "cron", cron, remove_old=True)
-    assert (done.old, done.removed, done.entries) == ([], [shown], schedule.cron_lines(job))
+    assert (done.old, done.removed, done.entries) == ([], [shown], cron_lines(job))
     schedule.remove(job, "cron", cron)
     assert cron.table == switched_off + FOREIGN
 
@@ -318,7 +321,7 @@ def test_an_old_line_goes_whole(job: Job) -> None:
 def test_a_folder_that_is_no_unicode_in_the_table(job: Job) -> None:
     """A folder's name may be any bytes; they stand in the table as they are."""
     cron, job = Cron(), replace(job, folder=job.folder.with_name(os.fsdecode(b"\xff\xfe")))
-    assert schedule.install(job, "cron", cron).entries == schedule.cron_lines(job)
+    assert schedule.install(job, "cron", cron).entries == cron_lines(job)
     assert b"/\xff\xfe'" in (cron.table or b"")
 
 
@@ -354,7 +357,7 @@ def test_a_table_that_cannot_be_read_is_not_written_over(job: Job, code: int, sa
 def test_no_table_is_an_empty_one(job: Job, said: bytes) -> None:
     """As Vixie, macOS and busybox say it."""
     cron = Cron(none=(1, b"", said))
-    assert schedule.install(job, "cron", cron).entries == schedule.cron_lines(job)
+    assert schedule.install(job, "cron", cron).entries == cron_lines(job)
 
 
 def test_a_refused_table_is_told_with_its_reason(job: Job) -> None:
@@ -414,21 +417,21 @@ def test_the_agent(job: Job) -> None:
         "StandardOutPath": f"{job.folder}/consolidate.log",
         "StandardErrorPath": f"{job.folder}/consolidate.log",
     }  # fmt: skip
-    assert schedule.plist_path(job) == job.home / f"Library/LaunchAgents/nebula-mind.{job.digest}.plist"
+    assert plist_path(job) == job.home / f"Library/LaunchAgents/nebula-mind.{job.digest}.plist"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_folder_in_the_agent(job: Job, name: str) -> None:
     job = replace(job, folder=job.folder / name)
-    assert plistlib.loads(schedule.plist(job))["ProgramArguments"][5] == str(job.folder)
+    assert plistlib.loads(plist(job))["ProgramArguments"][5] == str(job.folder)
 
 
 def test_agent_installed_twice_changed_and_removed(job: Job) -> None:
-    launchd, path = Launchd(), schedule.plist_path(job)
+    launchd, path = Launchd(), plist_path(job)
     done = schedule.install(job, "launchd", launchd)
     assert (done.entries, done.at, done.old) == ([str(path)], "22:05", [])
     assert launchd.loaded == {path.stem}
-    assert path.read_bytes() == schedule.plist(job)
+    assert path.read_bytes() == plist(job)
     launchd.calls.clear()
     schedule.install(job, "launchd", launchd)
     assert launchd.calls == ["print"]
@@ -437,7 +440,7 @@ def test_agent_installed_twice_changed_and_removed(job: Job) -> None:
     schedule.install(other(job), "launchd", launchd)
     left = schedule.remove(job, "launchd", launchd)
     assert (left.entries, left.removed) == ([], [str(path)])
-    assert launchd.loaded == {schedule.plist_path(other(job)).stem}
+    assert launchd.loaded == {plist_path(other(job)).stem}
     assert not path.exists()
     assert schedule.remove(job, "launchd", launchd).removed == []
 
@@ -447,13 +450,13 @@ def test_an_agent_that_is_there_but_not_loaded_is_loaded(job: Job) -> None:
     schedule.install(job, "launchd", launchd)
     launchd.loaded.clear()
     schedule.install(job, "launchd", launchd)
-    assert launchd.loaded == {schedule.plist_path(job).stem}
+    assert launchd.loaded == {plist_path(job).stem}
 
 
 @pytest.mark.parametrize("code", [5, 37])
 def test_launchd_that_has_not_let_go_yet_is_asked_again(job: Job, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """`bootout` returns early; the next `bootstrap` then answers 5 or 37."""
-    monkeypatch.setattr(schedule, "LAUNCHD_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("nebula.schedule.launchd.PAUSES", (0.0, 0.0))
     launchd = Launchd(refusals=[code, code])
     assert schedule.install(job, "launchd", launchd).entries
     assert launchd.calls.count("bootstrap") == 3
@@ -464,10 +467,10 @@ def test_an_agent_that_cannot_be_loaded_leaves_what_was(
     job: Job, refusals: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a session there is no domain to load into; status must not call it installed."""
-    monkeypatch.setattr(schedule, "LAUNCHD_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("nebula.schedule.launchd.PAUSES", (0.0, 0.0))
     with pytest.raises(SchedulerFailed, match="launchctl bootstrap"):
         schedule.install(job, "launchd", Launchd(refusals=list(refusals)))
-    assert not schedule.plist_path(job).exists()
+    assert not plist_path(job).exists()
     launchd = Launchd()
     schedule.install(job, "launchd", launchd)
     launchd.refusals = list(refusals)
@@ -492,7 +495,7 @@ def test_launchd_needs_no_cron(job: Job) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"<plist>", plistlib.dumps({"Label": "x"}), plistlib.dumps([])])
 def test_an_agent_that_a_person_rewrote_has_no_time(job: Job, text: bytes) -> None:
-    path = schedule.plist_path(job)
+    path = plist_path(job)
     path.parent.mkdir(parents=True)
     path.write_bytes(text)
     found = schedule.status(job, "launchd", Launchd())
@@ -500,7 +503,7 @@ def test_an_agent_that_a_person_rewrote_has_no_time(job: Job, text: bytes) -> No
 
 
 def test_a_file_that_cannot_be_deleted_is_told(job: Job) -> None:
-    path = schedule.plist_path(job)
+    path = plist_path(job)
     path.mkdir(parents=True)
     with pytest.raises(WriteFailed):
         schedule.remove(job, "launchd", Launchd())
@@ -544,7 +547,7 @@ def windows_words(line: str) -> list[str]:
 @pytest.mark.parametrize("name", ["A & B <C>", "我的 心", "R&D", "it's"])
 def test_any_folder_in_the_task(job: Job, name: str) -> None:
     job = replace(job, folder=job.folder / name)
-    words = windows_words(told(schedule.task_xml(job), "Actions/Exec/Arguments") or "")
+    words = windows_words(told(document(job), "Actions/Exec/Arguments") or "")
     assert words[words.index("--mind") + 1] == str(job.folder)
     assert words[words.index("--log") + 1] == f"{job.folder}/consolidate.log"
 
@@ -553,12 +556,12 @@ def test_any_folder_in_the_task(job: Job, name: str) -> None:
 def test_no_window_where_pythonw_lies_beside(job: Job, tmp_path: Path, name: str) -> None:
     """And the interpreter itself where it does not: a window is better than no night."""
     job = replace(job, python=str(tmp_path / name))
-    assert told(schedule.task_xml(job), "Actions/Exec/Command") == str(tmp_path / name)
+    assert told(document(job), "Actions/Exec/Command") == str(tmp_path / name)
     (tmp_path / "pythonw.exe").touch()
     (tmp_path / "mypythonw.exe").touch()
-    assert told(schedule.task_xml(job), "Actions/Exec/Command") == str(tmp_path / "pythonw.exe")
+    assert told(document(job), "Actions/Exec/Command") == str(tmp_path / "pythonw.exe")
     job = replace(job, python=str(tmp_path / "mypython.exe"))
-    assert told(schedule.task_xml(job), "Actions/Exec/Command") == str(tmp_path / "mypython.exe")
+    assert told(document(job), "Actions/Exec/Command") == str(tmp_path / "mypython.exe")
 
 
 @pytest.mark.parametrize("encoding", ["gbk", "utf-8", "cp437", "utf-16"])
