@@ -75,7 +75,7 @@ def test_the_time(nebula: Nebula, table: Path) -> None:
     nebula("config", "set", "night.at", "23:15")
     assert nebula("schedule", "install", "--json").data["at"] == "23:15"
     data = nebula("schedule", "install", "--at", "3:07", "--json").data
-    assert nebula("config", "get", "night.at").out == "3:07\n"  # which `--if-missed` reckons with
+    assert nebula("config", "get", "night.at").out == "03:07\n"  # which `--if-missed` reckons with
     assert data["at"] == "03:07"
     assert [line.split(" ")[:2] for line in data["removed"]] == [["15", "23"]]
     assert len(table.read_text().splitlines()) == 2
