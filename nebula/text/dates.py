@@ -154,7 +154,8 @@ def _expression(text: str, at: int, context: _Context) -> _Reading | None:
     if first is None:
         return None
     doubtful = words.pattern(words.UNSURE_BEFORE).search(text[max(0, start - 40) : start]) is not None
-    ranged = _ranged(text, first, context)
+    link = words.BETWEEN if lead and lead["between"] else words.RANGE
+    ranged = _ranged(text, first, link, context)
     if ranged is not None:
         return _refuse(ranged) if doubtful else ranged._replace(start=at)
     if lead and lead["since"]:
@@ -171,9 +172,9 @@ def _refuse(reading: _Reading, end: int | None = None) -> _Reading:
     return reading._replace(moment=None, end=reading.end if end is None else end)
 
 
-def _ranged(text: str, first: _Reading, context: _Context) -> _Reading | None:
+def _ranged(text: str, first: _Reading, between: str, context: _Context) -> _Reading | None:
     """`周一到周三`: the second date is the first such one after the first. None where no second date follows."""
-    link = words.pattern(words.RANGE).match(text, first.end)
+    link = words.pattern(between).match(text, first.end)
     if link is None or (first.moment is None and first.reader == "refused"):
         return None
     after = first.moment.start if first.moment else context.now
@@ -351,11 +352,11 @@ def _timed(midnight: datetime, second: int, clock: _Clock) -> _Moment | None:
 def _time_alone(clock: _Clock, context: _Context) -> _Moment | None:
     """The nearest such time in the direction asked for; on a clock face only today's, if it is one only."""
     base = context.after or context.now
-    days = [_midnight(base.date()) + k * _DAY for k in (-1, 0, 1)]
+    midnight = _midnight(base.date())
     if context.after is None and len(clock.choices) == 2:
         awake = _awake(clock)
-        return _nearest([_timed(days[1], awake[0], clock)], context, strict=True) if len(awake) == 1 else None
-    options = [_timed(day, choice, clock) for day in days for choice in clock.choices]
+        return _nearest([_timed(midnight, awake[0], clock)], context, strict=True) if len(awake) == 1 else None
+    options = [_timed(midnight, 86_400 * k + choice, clock) for k in (-1, 0, 1) for choice in clock.choices]
     return _nearest(options, context, strict=clock.granularity != "daypart")
 
 

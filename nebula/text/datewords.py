@@ -132,14 +132,15 @@ FRAGMENTS = {
     "STEP": "(?<![上下晚早路网线以世街身手海天楼底])(?P<step>上上|下下|[上下这本])一?个?",
     "WEEK": "(?:周|星期|礼拜)",
     "WD": "(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
-    "(?![零一二三四五六七八九十0-9日次回遍节趟场顿篇郎围福多鸣哥姐爷妹弟历记报刊常丰年月更练休]|天(?!气))",
+    "(?![零一二两三四五六七八九十0-9](?![零一二三四五六七八九十0-9]?[点:])"
+    "|[日次回遍节趟场顿篇郎围福多鸣哥姐爷妹弟历记报刊常丰年月更练休]|天(?!气)|[至到~-][一二三四五六日天](?![月年号]))",
     "WDAY": r"(?P<wd>Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)day\b",
     "WSHORT": r"(?P<wd>Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b\.?",
     "UNIT": "(?:分钟|刻钟|个?小时|个?钟头|天|周|个?星期|个?礼拜|个月|年)",
     "LENGTH": r"(?:(?P<n><NUM>)\s?(?P<unit><UNIT>)|(?P<n2>半)(?P<unit2>个?小时|个?钟头|个月|年))",
-    "INYEAR": r"(?:(?P<y><YEAR>)的?\s?|(?<![年历个岁那某同当]))<N>(?P<m><NUM>)\s?",
+    "INYEAR": r"(?:(?P<y><YEAR>)的?\s?|(?<![年历个岁那某同当春夏秋冬)]))<N>(?P<m><NUM>)\s?",
     "THIRD": "(?P<third>初|上旬|中旬|下旬|底|末)",
-    "NOTMONTH": "(?![票薪租天花卡供刊报考嫂饼亮球桂党流经子息工龄牙色光初街革])",
+    "NOTMONTH": "(?![票薪租天花卡供刊报考嫂饼亮球桂党流经子息工龄牙色光初街革兰])",
     "EUNIT": r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\b",
     "ENUM": r"(?P<n>[0-9]{1,4}|half\s+an?|an?|" + "|".join(_ENGLISH_NUMBERS) + r")\s+",
     "MON": r"(?P<mon>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
@@ -186,13 +187,13 @@ SHAPES = (
     Shape("week", "any", "<STEP><WEEK>(?P<end>末)?(?![一二三四五六日七八九十期围边杰恩转易刊报][0-9]?)"),
     Shape("week", "any", "<STEP><WD>"),
     Shape("week", "any", "<STEP>周(?P<end>末)"),
-    Shape("weekday", "any", r"(?<![零一二两三四五六七八九十半每几0-9单双隔首圆四那某另同当头个])<WD>"),
-    Shape("weekend", "any", "(?<![零一二两三四五六七八九十半每几0-9单双隔那某另同当头个])周(?P<end>末)"),
+    Shape("weekday", "any", r"(?<![零一二两三四五六七八九十半每几0-9单双隔首圆四那某另同当头个周期拜末的])<WD>"),
+    Shape("weekend", "any", "(?<![零一二两三四五六七八九十半每几0-9单双隔那某另同当头个周期拜末的])周(?P<end>末)"),
     Shape("month", "any", "<INYEAR>月(?:份|的?<THIRD>)?<NONUM><NOTMONTH>"),
     Shape("month", "any", r"<INYEAR>月\s?(?P<d><NUM>)\s?[日号](?![线楼])"),
-    Shape("month", "any", "<STEP>月(?:份|的?<THIRD><NONUM>)?(?![亮球色光饼是])"),
+    Shape("month", "any", "<STEP>月(?:份|的?<THIRD><NONUM>)?(?![亮球色光饼是经])"),
     Shape("month", "any", "<STEP>月的?(?P<d><NUM>)[日号](?![线楼])"),
-    Shape("monthday", "any", "(?<![月年天日个那])<N>(?P<d><NUM>)号<SUBJECT>"),
+    Shape("monthday", "any", "(?<![月年天日个那的前周期])<N>(?P<d><NUM>)号<SUBJECT>"),
     Shape("monthday", "alone", "<N>(?P<d><NUM>)[日号]"),
     Shape("third", "any", "(?<![个岁年当那每次隔])月(?P<third>[初底末])<NONUM>"),
     Shape("numbers", "any", r"(?<![0-9./:-])(?P<y>[0-9]{4})(?:-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})"
@@ -206,7 +207,7 @@ SHAPES = (
     Shape("holiday", "alone", "<FEAST>"),
     Shape("year", "any", "(?P<y><YEAR>)(?![级代龄糕])"),
     Shape("year", "alone", "(?P<y>(?:19|20)[0-9]{2})"),
-    Shape("ago", "any", "<N>(?<!个)<LENGTH>[之以]?(?P<way>前<NOTFRONT>|后<NOTBACK>)"),
+    Shape("ago", "any", "<N>(?<![个的])<LENGTH>[之以]?(?P<way>前<NOTFRONT>|后<NOTBACK>)"),
     Shape("rolling", "any", "(?P<way>最近|过去|(?<![附靠接最远将])近|未来|接下来|今后)[的这]?"
           r"\s?<LENGTH>(?:之?内|里)?(?![级制前后半多])"),
     Shape("within", "alone", "<LENGTH>[之以]?内"),
@@ -218,7 +219,7 @@ SHAPES = (
     Shape("week", "any", r"<ESTEP>week\s+(?:on\s+)?<WDAY>"),
     Shape("week", "any", "(?:on\\s+)?<ESTEP>(?:<WDAY>)"),
     Shape("week", "any", "(?:on\\s+)?<ESTEP><WSHORT><FOLLOW>"),
-    Shape("weekday", "any", r"(?:on\s+)?<WDAY>"),
+    Shape("weekday", "any", r"(?<!the\s)(?:on\s+)?<WDAY>"),
     Shape("weekday", "any", r"on\s+<WSHORT><FOLLOW>"),
     Shape("weekday", "alone", "<WSHORT>"),
     Shape("weekend", "any", r"(?:on|over|at)\s+the\s+week(?P<end>end)\b"),
@@ -226,10 +227,11 @@ SHAPES = (
     Shape("month", "any", r"<ESTEP>(?P<unit>month)\b"),
     Shape("year", "any", r"(?P<y>(?:last|this|next)\s+year)\b"),
     Shape("year", "any", r"in\s+(?P<y>(?:19|20)[0-9]{2})<FOLLOW>"),
-    Shape("month", "any", r"(?:on\s+)?<MON>\s+(?P<d>[0-9]{1,2})<NTH>(?:,?\s+<EYEAR>)?"),
+    Shape("month", "any", r"(?:on\s+)?<MON>\s+(?P<d>[0-9]{1,2})<NTH>(?:(?:,\s*|\s+)<EYEAR>)?"),
     Shape("month", "any", r"(?:on\s+)?(?:the\s+)?(?<![0-9.:/-])(?P<d>[0-9]{1,2})<NTH>\s+(?:of\s+)?(?=(?-i:[A-Z]))<MON>"
-          r"(?:,?\s+<EYEAR>)?"),
-    Shape("month", "any", r"(?:in\s+)?<MON>(?:\s+of|,)?\s+<EYEAR>"),
+          r"(?:(?:,\s*|\s+)<EYEAR>)?"),
+    Shape("month", "any", r"(?:(?:in|during)\s+)?<MON>(?:\s+of|,)?\s+<EYEAR>"),
+    Shape("month", "any", r"(?P<y>(?:last|this|next)\s+year),?\s+in\s+<MON>"),
     Shape("month", "any", r"(?P<step>last|next|this(?=\s(?-i:[A-Z])))\s+<MON><NOVERB>(?!\s+[0-9])"),
     Shape("month", "any", r"(?:in|during)\s+<MON><NOVERB>(?!'s)"),
     Shape("month", "alone", "<MON>"),
@@ -242,7 +244,7 @@ SHAPES = (
     Shape("season", "alone", "(?:the\\s+)?<SEASON>"),
     Shape("holiday", "any", r"(?:<ESTEP><EFEAST>|<EFEAST2>,?\s+<EYEAR>)"),
     Shape("holiday", "alone", "<EFEAST>"),
-    Shape("ago", "any", r"(?<![.:/-])<ENUM><EUNIT>\s+(?P<way>ago|from\s+now)\b(?!\s+(?:<WDAY>|today))"),
+    Shape("ago", "any", r"(?<![.:/-])<ENUM><EUNIT>\s+(?P<way>ago|from\s+now)\b"),
     Shape("ago", "alone", r"(?P<way>in)\s+<ENUM><EUNIT>"),
     Shape("ago", "alone", r"(?P<n>[0-9]{1,4})\s?(?P<unit>d|w|h|min|mo|y)\b"),
     Shape("ago", "alone", "<ENUM><EUNIT>"),
@@ -251,7 +253,7 @@ SHAPES = (
           r"\s+<EUNIT>"),
     Shape("within", "alone", r"within\s+<ENUM><EUNIT>"),
     Shape("refused", "any", r"the\s+(?:last|next)\s+(?:day|week|weekend|month|year)\b"
-          r"|(?:Black|Good|Cyber|Ash|Palm|Easter|Holy)\s+[A-Z][a-z]*day\b|(?:a|[0-9]+|two|three)\s+(?:days?|weeks?|months?|years?)\s+ago\s+(?:<WDAY>|today)"),
+          r"|(?:Black|Good|Cyber|Ash|Palm|Easter|Holy)\s+[A-Z][a-z]*day\b"),
 )  # fmt: skip
 
 TIME = (
@@ -271,22 +273,25 @@ STARTS = (
 )
 #: Between a day and its time.
 JOINT = r"[ ]*(?:的|,\s*|T(?=[0-9])|(?:in\s+the|at)\s+(?=(?:morning|afternoon|evening))|\s+)?(?:on\s+)?"
-LEAD = r"(?P<since>since\s+)|(?P<must>between\s+|从|自从?)|(?:from|by)\s+"
-RANGE = r"\s*(?:到|至|~|—{1,2}|–|-|\bto\b|\bthrough\b|\band\b)\s*"
+LEAD = r"(?P<since>since\s+)|(?P<must>(?P<between>between\s+)|从|自从?)|(?:from|by)\s+"
+RANGE = r"\s*(?:到|至|~|—{1,2}|–|-|\bto\b|\bthrough\b)\s*"
+BETWEEN = r"\s+and\s+"
 SINCE = "以来|至今|到现在"
 #: After a date: words that make it a bound, a part of something larger, or another zone's time.
 UNSURE_AFTER = (
-    r"[之以]?(?:前<NOTFRONT>|后<NOTBACK>)|起|开始|以内|的?[半午]夜"
-    r"|\s+(?:of|the|at\s+midnight|midnight)\b|\s*(?:UTC|GMT|[ECMP][SD]T)\b|Z\b|\s?[+][0-9]{1,2}|\.[0-9]"
+    r"[之以]?(?:前<NOTFRONT>|后<NOTBACK>)|前后|左右|起|开始|以内|的?[半午]夜"
+    r"|的?(?:那个?)?(?:[春夏秋冬][天季]|<NUM>\s?月(?:<NUM>[日号])?|<WEEK>[一二三四五六日天末])"
+    r"|\s+(?:of|the|at\s+midnight|midnight|in\s+(?:<MON>|<SEASON>)|(?:on\s+)?(?:<WDAY>|today)|<ENUM><EUNIT>\s+ago)\b"
+    r"|\s*(?:UTC|GMT|[ECMP][SD]T)\b|Z\b|\s?[+][0-9]{1,2}|\.[0-9]"
 )
 #: Before a date: words that make it a bound, a rate or the name of another day.
 UNSURE_BEFORE = (
-    r"(?:[到至每隔]个?|\b(?:before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|week\s+of"
+    r"(?:[到至每隔逢]个?|\b(?:before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|spring|summer|autumn|winter|week\s+of"
     r"|(?:days?|weeks?|months?|years?)\s+from)\s+(?:the\s+|on\s+)?)$"
 )
 WEEKDAY_BESIDE = (
     r"[ ,]*[(]?(?:(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
-    r"|(?P<wd2>Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\b)[)]?[ ,]*"
+    r"|(?P<wd2>Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s?|rs|(?:s|nes|rs|ur)?day)\b)[)]?[ ,]*"
 )
 
 
