@@ -15,7 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nebula.text import datewords
-from nebula.text.dates import Granularity, Prefer, Span, due_text, find, parse
+from nebula.text.datecalendar import Granularity, Prefer
+from nebula.text.dates import Span, due_text, find, parse
 
 GOLDEN: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "dates.json").read_text(encoding="utf-8")
