@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
-from nebula.drafts import field_value
+from nebula.drafts import OF_LEDGER, field_value
 from nebula.errors import BadValue, NothingToUndo
 from nebula.life.consolidation import is_night
 from nebula.mindlib import changes
@@ -66,6 +66,17 @@ def change(mind: Mind, refs: Sequence[str], values: Mapping[str, Any], why: str)
     return [changes.apply(memory, deltas.get(memory.ref)) for memory in memories]
 
 
+def keep(mind: Mind, refs: Sequence[str]) -> list[Memory]:
+    """Mark promises as kept now; one that was kept before stays as it was. Raises UnknownRef, BadValue."""
+    memories = [mind.get(ref) for ref in refs]
+    for memory in memories:
+        if memory.ledger != "promises":
+            raise BadValue("promises done", memory.ref, "o1 …")
+    fresh = [memory.ref for memory in memories if not memory.done_at]
+    done = {m.ref: m for m in change(mind, fresh, {"done_at": clock.write(mind.now())}, "done")}
+    return [done.get(memory.ref, memory) for memory in memories]
+
+
 def rewrite(mind: Mind, ref: str, text: str) -> Memory:
     """Replace a memory by one with another text and otherwise its own fields; the old one stays, closed.
 
@@ -74,7 +85,8 @@ def rewrite(mind: Mind, ref: str, text: str) -> Memory:
     old = mind.get(ref)
     if text.strip() == old.text.strip():
         return old
-    kept = {name: value for name in INHERITED if (value := getattr(old, name)) not in ("", False)}
+    own = [name for name in INHERITED if OF_LEDGER.get(name, old.ledger) == old.ledger]
+    kept = {name: value for name in own if (value := getattr(old, name)) not in ("", False)}
     return mind.add(text, ledger=old.ledger, supersedes=old.ref, **kept).memories[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from nebula.errors import BadValue
 
@@ -17,7 +17,7 @@ FOREVER = 2**62
 LATEST = int((datetime(9999, 12, 31, 23, 59, 59) - EPOCH).total_seconds())
 
 _PARTS = re.compile(
-    r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}:?\d{2})?\s*"
+    r"\s*(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(Z|[+-]\d{2}:?\d{2})?\s*"
 )
 
 
@@ -36,7 +36,7 @@ def parse(text: str) -> datetime | None:
     found = _PARTS.fullmatch(text)
     if found is None:
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
     try:
         return datetime(year, month, day, hour, minute, min(second, 59))
     except ValueError:
@@ -44,11 +44,24 @@ def parse(text: str) -> datetime | None:
 
 
 def read(name: str, text: str) -> datetime:
-    """Like `parse`, for what a person typed: raises BadValue under `name`."""
+    """Like `parse`, for what a person typed: a zone is reckoned into local time; raises BadValue under `name`."""
     moment = parse(text)
     if moment is None:
         raise BadValue(name, text, "2026-05-01 / 2026-05-01T09:00:00")
-    return moment
+    return localised(text, moment)
+
+
+def localised(text: str, moment: datetime) -> datetime:
+    """The local time of a moment that was read from a text, where that names a zone (`Z`, `+08:00`)."""
+    found = _PARTS.fullmatch(text)
+    if found is None or not found[7]:
+        return moment
+    zone = found[7].replace(":", "")
+    away = timedelta(0) if zone == "Z" else timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[3:]))
+    try:
+        return moment.replace(tzinfo=timezone(away)).astimezone().replace(tzinfo=None)
+    except (OverflowError, ValueError):  # at the ends of the calendar no zone is reckoned
+        return moment
 
 
 def end_of(text: str, moment: datetime) -> datetime:

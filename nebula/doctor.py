@@ -10,7 +10,6 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebula import messages, outlook, places, selftest
@@ -18,11 +17,13 @@ from nebula.errors import NebulaError, short
 from nebula.mind import Mind, has_numpy
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CONFIG, INDEX, SIDE_LEDGERS, Store
+from nebula.mood import sources
 from nebula.settings import Settings, build, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from datetime import datetime
+    from pathlib import Path
 
     from nebula.places import Place
     from nebula.results import Built
@@ -250,16 +251,17 @@ def _covered(seen: Built, facts: Mapping[str, Any]) -> Check:
 def _mood(patient: _Patient) -> Check:
     if patient.refusal:
         return Check("mood", "bad", patient.refusal.message, patient.refusal.hint)
-    mood = patient.settings.mood
-    source = Path(mood.file).expanduser() if mood.provider == "file" else None
-    badge = f"file:{source.name}" if source else mood.provider
+    settings = patient.settings.mood
+    read = sources.read(settings, patient.now(), None) if settings.provider != "builtin" else None
     _, unknown = spread(patient.store.config())
     hints = [
-        _say("mood_file", file=source) if source and not source.is_file() else "",
+        _say("mood_stale", reason=read.reason) if read and read.stale else "",
         _say("unknown_settings", keys=_some(unknown)) if unknown else "",
     ]
-    facts = {"provider": mood.provider, "unknown_settings": unknown}
-    return Check("mood", "warn" if any(hints) else "ok", _say("mood", badge=badge), _joined(hints), facts)
+    badge = read.source if read else settings.provider
+    facts = {"source": badge, "stale": read is not None and read.stale, "unknown_settings": unknown}
+    line = _say("mood", badge=badge)
+    return Check("mood", "warn" if any(hints) else "ok", line, _joined(hints), facts)
 
 
 def _map(patient: _Patient) -> Check:

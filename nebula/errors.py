@@ -2,7 +2,8 @@
 
     NebulaError                        exit
       WrongUsage                        2     a flag, a value, a REF or an id that can't be meant
-        EmptyText · BadValue · UnknownRef · UnknownSetting · AlreadyReplaced · NothingToUndo · NotSurfaced
+        EmptyText · EmptyQuery · BadValue · BadRecord · UnknownRef · UnknownSetting · AlreadyReplaced ·
+        NothingToUndo · NotSurfaced
       CannotUse                         3     data, settings or disk that can't be used as they are
         LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile
       NotSetUp                          4     something has to be installed or set first
@@ -55,7 +56,7 @@ class WrongUsage(NebulaError):
     exit_code = 2
 
     def __init__(self, what: str) -> None:
-        super().__init__(what=what)
+        super().__init__(what=what, command="nebula")
 
 
 class EmptyText(WrongUsage):
@@ -74,6 +75,24 @@ class BadValue(WrongUsage):
 
     def __init__(self, name: str, value: object, expected: str) -> None:
         NebulaError.__init__(self, name=name, value=short(value), expected=expected)
+
+
+class BadRecord(WrongUsage):
+    """One of many records that can't be written: which one, and why; none was."""
+
+    code = "bad_record"
+
+    def __init__(self, number: int, reason: str) -> None:
+        NebulaError.__init__(self, number=number, reason=reason)
+
+
+class EmptyQuery(WrongUsage):
+    """A question without words."""
+
+    code = "empty_query"
+
+    def __init__(self) -> None:
+        NebulaError.__init__(self)
 
 
 class UnknownRef(WrongUsage):

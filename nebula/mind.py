@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock, writing
-from nebula.drafts import draft
+from nebula.drafts import Heart, draft
 from nebula.errors import (
+    BadRecord,
+    EmptyQuery,
     EmptyText,
     LockedTooLong,
     NebulaError,
     SettingsUnusable,
     UnknownRef,
     WriteFailed,
+    WrongUsage,
 )
 from nebula.life import forgetting
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import BY_NAME, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, INDEX, Store
+from nebula.mood import lexicon
 from nebula.recall.hit import Filters, Question
 from nebula.recall.recollect import admits, recollect
 from nebula.results import Added, Built, Listing, Notice, Recalled, Setting
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from nebula.index.view import Index
     from nebula.mindlib.record import Memory
     from nebula.mindlib.store import Marks
+    from nebula.mood.expression import Feeling
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
 
@@ -94,8 +99,20 @@ class Mind:
         UnknownRef, AlreadyReplaced, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
         is a notice.
         """
-        given = writing.replaceable(self, fields)
-        return writing.write(self, [draft(text, ledger, given, self.now(), by)], CATCH_UP_BYTES)
+        given, (heart, notices) = writing.replaceable(self, fields), self._heart()
+        return writing.write(self, [draft(text, ledger, given, self.now(), by, heart)], CATCH_UP_BYTES, notices=notices)
+
+    def _heart(self) -> tuple[Heart, list[Notice]]:
+        """What colours new memories, and a notice where the mood's source fails."""
+        felt = self.mood()
+        stale = [Notice("mood_stale", {"source": felt.source, "reason": felt.reason})] if felt.stale else []
+        return Heart(felt, self.settings.you.names), stale
+
+    def mood(self, at: datetime | None = None) -> Feeling:
+        """The mood now, or as of a moment (see moods). Never raises."""
+        from nebula import moods
+
+        return moods.current(self, at)
 
     def add_many(
         self,
@@ -107,19 +124,18 @@ class Mind:
     ) -> Added:
         """Write many memories, each an object with `text`, perhaps `ledger`, and the record's fields.
 
-        All are checked before the first is written. Raises as `add`.
+        All are checked before the first is written. Raises BadRecord for the first that can't be, else as `add`.
         """
-        drafts = [
-            draft(
-                obj.get("text", ""),
-                str(obj.get("ledger", ledger)),
-                writing.replaceable(self, {name: value for name, value in obj.items() if name != "text"}),
-                self.now(),
-                by,
-            )
-            for obj in objects
-        ]
-        return writing.write(self, drafts, None, progress)
+        heart, notices = self._heart()
+        drafts = []
+        for number, obj in enumerate(objects, start=1):
+            try:
+                given = writing.replaceable(self, {name: value for name, value in obj.items() if name != "text"})
+                kind = str(obj.get("ledger", ledger))
+                drafts.append(draft(obj.get("text", ""), kind, given, self.now(), by, heart))
+            except WrongUsage as error:
+                raise BadRecord(number, error.message) from error
+        return writing.write(self, drafts, None, progress, notices)
 
     # recalling
 
@@ -139,10 +155,12 @@ class Mind:
         touched, and what has been replaced since is marked old. Raises EmptyText, LedgerUnusable.
         """
         if not query.strip():
-            raise EmptyText
+            raise EmptyQuery
         now = self.now()
         search, vector, notices = self._search(query, filters, as_of)
-        question = Question(self._tokens(query), vector, n)
+        feels = lexicon.feels(query)
+        dominant = self.mood(as_of).dominant if feels else ""
+        question = Question(self._tokens(query), vector, n, dominant, feels)
         found = recollect(search, question, self.settings, explain=explain)
         if touch and found.hits and as_of is None:
             notices += self._touch([hit.memory.ref for hit in found.hits], now)

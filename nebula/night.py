@@ -76,10 +76,12 @@ class _Before:
 
 def consolidate(
     mind: Mind,
-    mood: Mood = NEUTRAL,
+    mood: Mood | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Slept:
     """Do tonight's work and build what is missing. Run twice, or two at once, it is as once.
+
+    The mood is this mind's own where none is given.
 
     Raises LockedTooLong where another run does not end in time, WriteFailed, LedgerUnusable.
     """
@@ -108,8 +110,10 @@ def _finish_adds(mind: Mind) -> None:
     tagging.finish(mind.store, lately, find, mind.settings.capture)
 
 
-def plan(mind: Mind, mood: Mood = NEUTRAL) -> Plan:
+def plan(mind: Mind, mood: Mood | None = None) -> Plan:
     """What tonight would do; changes nothing. Raises LedgerUnusable."""
+    felt = mind.mood() if mood is None else None
+    mood = Mood(felt.dominant, felt.strength) if felt else mood or NEUTRAL
     now, settings = mind.now(), mind.settings
     moment = clock.seconds(now)
     before = _before(mind)

@@ -221,6 +221,8 @@ class MoodSettings:
     map: Mapping[str, str] = _figure({}, TEXT_MAP)
     url: str = _figure("", TEXT)
     timeoutMs: int = _figure(800, whole(1, 60_000))  # noqa: N815 - the original's key, kept in its spelling
+    remote: bool = _figure(False, FLAG)  # whether a source may be asked that is not on this machine
+    press: float = _figure(0.01, SHARE)  # an hour, on the underlying positive dimensions while something is unresolved
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def write(
     drafts: Sequence[Memory],
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    notices: Sequence[Notice] = (),
 ) -> Added:
     """Write drafts as one command, in the order given; `limit` bounds what is embedded at once (see Embedder).
 
@@ -52,8 +53,8 @@ def write(
     run = clock.stamp("cmd")
     memories = _append(mind, drafts, run)
     close(mind.store, memories, clock.write(mind.now()))
-    index, notices = mind.follow(limit, progress)
-    return Added(memories, [*notices, *_capture(mind, memories, index, run), *_similar(memories, index)])
+    index, found = mind.follow(limit, progress)
+    return Added(memories, [*notices, *found, *_capture(mind, memories, index, run), *_similar(memories, index)])
 
 
 def _append(mind: Mind, drafts: Sequence[Memory], run: str) -> list[Memory]:

@@ -151,7 +151,8 @@ def test_a_mood_file_that_is_not_there(mind: Mind, tmp_path: Path) -> None:
     mind.configure("mood.file", str(tmp_path / "mood.json"))
     found = check(mind.folder, "mood")
     assert (found.status, found.line) == ("warn", "心情来源 file:mood.json")
-    (tmp_path / "mood.json").write_text("{}")
+    assert "No such file" in found.hint
+    (tmp_path / "mood.json").write_text('{"value": 60}')
     assert check(mind.folder, "mood").status == "ok"
 
 

@@ -25,6 +25,7 @@ LAYERS = (
             "drafts",
             "results",
             "tagging",
+            "moods",
             "writing",
             "mind",
             "amend",

@@ -20,6 +20,7 @@ from nebula.cli import (
     doctor,
     longterm,
     meaning,
+    mood,
     night,
     outlook,
     recall,
@@ -32,7 +33,7 @@ from nebula.cli import (
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
     "recall": ("recall", "list", "show", "promises", "surface", "yes", "no"),
-    "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm"),
+    "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "tend": ("doctor", "embed", "config", "import"),
     "try": ("demo", "bench"),
 }
@@ -57,6 +58,7 @@ def commands(language: str) -> Any:
         outlook,
         night,
         longterm,
+        mood,
         schedule,
         transfer,
         meaning,

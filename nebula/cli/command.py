@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nebula.mind import Mind
     from nebula.places import Place
 
+NOW = ("now", "现在")
 #: Shared by all commands: name -> (annotation, default).
 SHARED: Mapping[str, tuple[Any, Any]] = {
     "json": (options.Json, False),
@@ -74,8 +75,11 @@ class Run:
 
         if not text:
             return None
+        if text.strip().lower() in NOW:
+            return self.now()
         exact = clock.parse(text)
         if exact is not None:
+            exact = clock.localised(text, exact)
             return clock.end_of(text, exact) if end else exact
         from nebula.text import dates
 
@@ -105,7 +109,7 @@ class Run:
         elif self.json:
             printing.show_json({"schema": 1, "ok": True, "data": outcome.data})
         else:
-            pager = printing.pager(self.environ) if outcome.long and not self.no_pager else []
+            pager = printing.pager(self.environ) if outcome.long and not (self.no_pager or self.no_color) else []
             printing.show_lines(outcome.lines, colour=self.colour, pager=pager)
             if not self.quiet and sys.stderr.isatty():
                 for hint in outcome.hints:
@@ -117,26 +121,48 @@ def command(app: typer.Typer, name: str) -> Callable[[Callable[..., Outcome]], C
     """Register a body `(run, own options) -> Outcome` as a command of that name."""
 
     def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
-        hints = get_type_hints(body, include_extras=True)
-        own = list(inspect.signature(body).parameters.values())[1:]
-        kinds = inspect.Parameter.KEYWORD_ONLY
-        parameters = [p.replace(kind=kinds, annotation=hints[p.name]) for p in own]
-        parameters += [
-            inspect.Parameter(shared, kinds, default=default, annotation=annotation)
-            for shared, (annotation, default) in SHARED.items()
-        ]
-
         def door(**values: Any) -> None:
             run = Run(*(values.pop(shared) for shared in SHARED))
             raise typer.Exit(run.show(body(run, **values)))
 
-        door.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-        door.__annotations__ = {p.name: p.annotation for p in parameters}
-        door.__name__ = body.__name__
-        app.command(name)(door)
+        app.command(name)(_signed(door, body))
         return body
 
     return register
+
+
+def bare(group: typer.Typer) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+    """Register a body `(run) -> Outcome` as what a group does when no command of it is named."""
+
+    def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
+        def door(context: typer.Context, **values: Any) -> None:
+            if context.invoked_subcommand is None:
+                raise typer.Exit(run_of(values).show(body(run_of(values))))
+
+        def run_of(values: dict[str, Any]) -> Run:
+            return Run(*(values[shared] for shared in SHARED))
+
+        group.callback(invoke_without_command=True)(_signed(door, body, context=typer.Context))
+        return body
+
+    return register
+
+
+def _signed(door: Callable[..., None], body: Callable[..., Outcome], **before: Any) -> Callable[..., None]:
+    """The door with the signature that typer reads: what comes before, the body's own options, the shared ones."""
+    hints = get_type_hints(body, include_extras=True)
+    kinds = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, kinds, annotation=annotation) for name, annotation in before.items()]
+    own = list(inspect.signature(body).parameters.values())[1:]
+    parameters += [p.replace(kind=kinds, annotation=hints[p.name]) for p in own]
+    parameters += [
+        inspect.Parameter(shared, kinds, default=default, annotation=annotation)
+        for shared, (annotation, default) in SHARED.items()
+    ]
+    door.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    door.__annotations__ = {p.name: p.annotation for p in parameters}
+    door.__name__ = body.__name__
+    return door
 
 
 def overrides(profile: str, values: list[str] | None) -> dict[str, object]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
 import tempfile
 import traceback
 from pathlib import Path
+from typing import Any
 
 import typer.exceptions
 
@@ -32,7 +34,7 @@ def report(error: Exception, args: list[str]) -> int:
             sys.stdout.write(f"{error}\n")
             return 0
         dashed = type(error).__name__ == "NoSuchOption"
-        hint = messages.say("hint.usage" if dashed else "hint.wrong_usage")
+        hint = messages.say("hint.usage" if dashed else "hint.wrong_usage", command=_command(args))
         return _tell("usage", _usage(error, args), hint, USAGE, args)
     if isinstance(error, typer.exceptions.Abort | EOFError):
         return INTERRUPTED
@@ -46,11 +48,53 @@ def _usage(error: Exception, args: list[str]) -> str:
 
     known = list(commands(messages.language()).commands)
     if args and not args[0].startswith("-") and args[0] not in known:
-        nearest = difflib.get_close_matches(args[0], known, n=1, cutoff=0.4)
+        nearest = difflib.get_close_matches(args[0], known, n=1, cutoff=0.6)
         said = messages.say("error.unknown_command", name=short(args[0]))
         return f"{said} {messages.say('word.did_you_mean', name=nearest[0])}" if nearest else said
+    return messages.say("error.usage", what=_in_words(error))
+
+
+def _command(args: list[str]) -> str:
+    """The command whose help tells more: `nebula add`, or `nebula` where none was named."""
+    from nebula.cli.app import commands
+
+    node, words = commands(messages.language()), ["nebula"]
+    for arg in args:
+        node = getattr(node, "commands", {}).get(arg)
+        if node is None:
+            break
+        words.append(arg)
+    return " ".join(words)
+
+
+def _in_words(error: Exception) -> str:
+    """What the parser complains of, in the language in use."""
+    kind, parameter = type(error).__name__, getattr(error, "param", None)
     format_message = getattr(error, "format_message", None)
-    return messages.say("error.usage", what=short(format_message() if format_message else error, 200))
+    said = short(format_message() if format_message else error, 200)
+    if kind == "NoSuchOption":
+        return messages.say("usage.no_such_option", name=short(getattr(error, "option_name", said)))
+    if kind == "MissingParameter" and parameter is not None:
+        return messages.say("usage.missing", name=short(parameter.metavar or parameter.opts[0]))
+    extra = re.match(r"Got unexpected extra arguments? \((.*)\)", said)
+    if extra:
+        return messages.say("usage.extra", what=short(extra[1]))
+    if kind == "BadParameter" and parameter is not None:
+        given = re.search(r"'(.*?)'", said.split(":", 1)[-1])
+        name = max(parameter.opts, key=len)
+        return messages.say(
+            "usage.bad_value", name=name, value=given[1] if given else "-", expected=_expected(parameter)
+        )
+    return said
+
+
+def _expected(parameter: Any) -> str:
+    """`1…10000`, or in words what kind of value it is."""
+    low, high = getattr(parameter.type, "min", None), getattr(parameter.type, "max", None)
+    if low is not None or high is not None:
+        return f"{'' if low is None else f'{low:g}'}…{'' if high is None else f'{high:g}'}"
+    known = {"float": "number", "integer": "whole", "integer range": "whole", "float range": "number"}
+    return messages.say(f"usage.{known.get(parameter.type.name, 'text')}")
 
 
 def _tell(code: str, message: str, hint: str, exit_code: int, args: list[str]) -> int:

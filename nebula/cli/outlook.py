@@ -30,13 +30,13 @@ def promises(
     all_: Annotated[bool, typer.Option("--all")] = False,
 ) -> Outcome:
     """Promises by due date, overdue ones first; `promises done REF` marks one kept."""
-    from nebula import amend, clock, outlook
+    from nebula import amend, outlook
 
     mind = run.mind()
     if words:
         if words[0] != "done" or len(words) < 2:
             raise WrongUsage("promises [done REF…]")
-        kept = amend.change(mind, words[1:], {"done_at": clock.write(mind.now())}, "done")
+        kept = amend.keep(mind, words[1:])
         return Outcome({"memories": [shown(m) for m in kept]}, [[(m.ref, "bold")] for m in kept])
     found = outlook.promises(mind, done=all_)
     data = {"promises": [{**shown(p.memory), "days": p.days} for p in found]}

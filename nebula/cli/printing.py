@@ -6,6 +6,7 @@ Stored text is data: no markup, no control or direction characters reach a termi
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -70,7 +71,12 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) 
 
 
 def pager(environ: Mapping[str, str]) -> list[str]:
-    """The command that shows long text: PAGER, else `less -FIRX`; empty where there is none or PAGER is cat."""
+    """The command that shows long text: PAGER, else `less -FIRX`; empty where there is none or PAGER is cat.
+
+    None for a terminal that understands no escapes, or one that was asked to show none: pagers send them.
+    """
+    if environ.get("TERM") in {None, "", "dumb"} or environ.get("NO_COLOR"):
+        return []
     words = shlex.split(environ.get("PAGER") or "less -FIRX")
     return words if words and words[0] != "cat" and shutil.which(words[0]) else []
 
@@ -83,9 +89,9 @@ def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()
         width = shutil.get_terminal_size().columns
         safe = [_fitted(line, width) for line in safe]
     text = _coloured(safe) if colour else "".join("".join(part for part, _ in line) + "\n" for line in safe)
-    if terminal and pager and text:
+    if terminal and pager and len(safe) >= shutil.get_terminal_size().lines:
         data = text.encode(sys.stdout.encoding, "replace")
-        subprocess.run(pager, input=data, check=False)
+        subprocess.run(pager, input=data, check=False, env={**os.environ, "LESSHISTFILE": "-"})
         return
     sys.stdout.write(text)
 

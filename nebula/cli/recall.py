@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 def recall(
     run: Run,
-    query: Annotated[str, typer.Argument(metavar="QUERY|-")],
+    query: Annotated[str, typer.Argument(metavar="[QUERY|-]", show_default=False)] = "",
     *,
     limit: options.Limit = 8,
     ledger: options.Ledgers = None,
@@ -55,7 +55,7 @@ def recall(
     filters = make_filters(run, ledger, tag, via, since, until, old=all_)
     mind = run.mind(overrides(profile, set_))
     then = run.moment("--as-of", as_of, end=True)
-    found = mind.recall(_query(query), n=limit, filters=filters, touch=not no_touch, explain=explain, as_of=then)
+    found = mind.recall(query_text(query), n=limit, filters=filters, touch=not no_touch, explain=explain, as_of=then)
     rows = [hit_object(hit) for hit in found.hits]
     lines = [line for hit in found.hits for line in hit_lines(hit, explain=explain)]
     nothing = [Notice("nothing")] if not (found.hits or run.json) else []
@@ -64,8 +64,10 @@ def recall(
     return Outcome(data, lines, code, [*found.notices, *nothing], rows=rows if jsonl else None)
 
 
-def _query(text: str) -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+def query_text(text: str) -> str:
+    """The argument; standard input where it is `-`."""
+    piped = text == "-" or (not text and not sys.stdin.isatty())
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if piped else text
 
 
 def make_filters(
@@ -132,8 +134,9 @@ def _explained(hit: Hit) -> list[Line]:
     from nebula.recall.fusion import ROUTES
 
     routes = "  ".join(f"{ROUTES[n]}#{place.rank} {place.score:.4f}" for n, place in hit.routes.items())
-    factors = "  ".join(f"{messages.say(f'factor.{name}')}×{value:.4f}" for name, value in hit.factors.items())
-    said = [routes, f"RRF {hit.fused:.5f}  A {hit.a:.3f}  {factors}  = {hit.score:.5f}"]
+    moved = {name: value for name, value in hit.factors.items() if abs(value - 1.0) >= 0.00005}
+    factors = " ".join(f"{messages.say(f'factor.{name}')}×{value:.4f}" for name, value in moved.items())
+    said = [routes, f"RRF {hit.fused:.5f}  {factors}  = {hit.score:.5f}  (A {hit.a:.3f})"]
     said += [f"图 ← {hit.edge}"] if hit.edge else []
     said += [f"w {hit.memory.w:g}  {hit.memory.w_why}"] if hit.memory.w_why else []
     return [[(f"      {one_line(line)}", "dim")] for line in said]
@@ -154,9 +157,12 @@ def list_(
     """The newest memories."""
     filters = make_filters(run, ledger, tag, via, since, until, old=all_)
     found = run.mind().list(filters, limit, run.moment("--as-of", as_of, end=True))
-    rows = [shown(memory) for memory in found.memories]
-    lines = [memory_line(memory) for memory in found.memories]
-    return Outcome({"memories": rows, "total": found.total}, lines, notices=_damaged(found.damages), long=True)
+    now = clock.seconds(run.now())
+    rows = [{**shown(memory), "old": memory.is_old(now)} for memory in found.memories]
+    lines = [memory_line(memory, old=memory.is_old(now)) for memory in found.memories]
+    nothing = [Notice("nothing_listed")] if not (lines or run.json) else []
+    data = {"memories": rows, "total": found.total}
+    return Outcome(data, lines, notices=[*_damaged(found.damages), *nothing], long=True)
 
 
 def _damaged(damages: Sequence[Damage]) -> list[Notice]:
@@ -164,14 +170,16 @@ def _damaged(damages: Sequence[Damage]) -> list[Notice]:
     return [Notice("damaged_lines", {"n": len(damages), "where": where})] if damages else []
 
 
-def memory_line(memory: Memory) -> Line:
-    """`n12 2026-11-13 事实 text`."""
+def memory_line(memory: Memory, *, old: bool = False) -> Line:
+    """`n12 2026-11-13 事实 text`; a star for what is pinned, a mark for what was replaced."""
     from nebula.mindlib.record import BY_NAME
 
     name = BY_NAME[memory.ledger].chinese
     return [
         (f"{one_line(memory.ref):<5}", "bold"),
         (f" {_day(memory)} {name} ", "dim"),
+        *([(f"{messages.say('word.old')} ", "red")] if old else []),
+        *([("★ ", "yellow")] if memory.pinned else []),
         (one_line(memory.text), printing.FIT),
     ]
 
@@ -205,4 +213,4 @@ def _whole(memory: Memory) -> list[Line]:
     told = {**shown(memory), "imp": memory.imp, "depth": memory.depth, "hits": memory.hits}
     for name in ("ref", "ledger", "id", "at", "text", "run"):
         told.pop(name, None)
-    return [head, *text, *([(f"  {name:<9}", "dim"), (one_line(str(value)), "")] for name, value in told.items())]
+    return [head, *text, *([(f"  {name:<11}", "dim"), (one_line(str(value)), "")] for name, value in told.items())]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nebula import messages
+from nebula import clock, messages
 from nebula.cli import progress
 from nebula.cli.command import Run, command
 from nebula.cli.printing import Outcome
@@ -48,8 +48,10 @@ def add(
     time: Annotated[str | None, typer.Option("--time", metavar="TEXT")] = None,
 ) -> Outcome:
     """Write one memory, or many from a file."""
+    moment = run.moment("--at", at or "")
     fields = {
-        "at": at, "via": via, "tag": tag, "imp": imp, "e": e, "emo": emo, "due": due, "topic": topic, "say": say,
+        "at": clock.write(moment) if moment else None,
+        "via": via, "tag": tag, "imp": imp, "e": e, "emo": emo, "due": due, "topic": topic, "say": say,
         "session": session, "turn": turn, "speaker": speaker, "time": time, "pinned": pinned or None,
         "supersedes": supersedes,
     }  # fmt: skip
@@ -84,7 +86,7 @@ def _text(given: str | None) -> str:
     if given is None and sys.stdin.isatty():
         raise EmptyText
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
         raise BadValue("stdin", error.reason, "UTF-8") from error
 

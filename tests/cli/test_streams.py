@@ -106,15 +106,20 @@ def test_terminal_width(nebula: Nebula, columns: int) -> None:
 
 @pytest.mark.process
 def test_terminal_is_coloured_and_paged(nebula: Nebula, tmp_path: Path) -> None:
-    """Rows 10 and 12: colours on a terminal; list and show go through PAGER there, never in a pipe."""
-    nebula("add", "一条")
+    """Rows 10 and 12: colours on a terminal; what is longer than it goes through PAGER there, never in a pipe."""
+    batch = tmp_path / "batch.jsonl"
+    batch.write_text("".join(f'{{"text": "第{n}条"}}\n' for n in range(120)), encoding="utf-8")
+    nebula("add", "--batch", str(batch))
     assert "\x1b[" in on_terminal(80, "list", PAGER="cat")
     pager = tmp_path / "pager"
     pager.write_text("#!/bin/sh\necho paged; cat\n")
     pager.chmod(0o755)
-    assert "paged" in on_terminal(80, "show", "n1", PAGER=str(pager))
-    assert "paged" not in on_terminal(80, "show", "n1", "--no-pager", PAGER=str(pager))
-    assert b"paged" not in process("show", "n1", PAGER=str(pager)).stdout
+    assert "paged" in on_terminal(80, "list", "-n", "99", PAGER=str(pager))
+    assert "paged" not in on_terminal(80, "show", "n1", PAGER=str(pager))
+    for plain in ({"TERM": "dumb"}, {"NO_COLOR": "1"}):
+        assert "paged" not in on_terminal(80, "list", "-n", "99", PAGER=str(pager), **plain)
+    assert "paged" not in on_terminal(80, "list", "-n", "99", "--no-pager", PAGER=str(pager))
+    assert b"paged" not in process("list", "-n", "99", PAGER=str(pager)).stdout
 
 
 @pytest.mark.process
