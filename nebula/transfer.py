@@ -2,7 +2,11 @@
 
 Every record keeps its fields, its time and its uid (one that carries none gets the uid that a reader derives), so
 that importing twice, or once more after a kill, adds only what is missing. Ids are kept where the ledger here is
-still below them; refs in records and side ledgers follow. Runs are renamed: no undo here reaches what was done there.
+still below them and they are below `FAR`; refs in records and side ledgers follow, and a ref that names no memory there
+names none here: it is left out, and so is a line that speaks of nothing else.
+
+All that comes bears this import's run, so that one undo takes the import back and none reaches what was done there.
+What had been taken back there stays so, under a run of its own that is taken back too. Nights there are none here.
 """
 
 from __future__ import annotations
@@ -15,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock, longterm
 from nebula.errors import FileUnusable, SettingsUnusable, WrongUsage
 from nebula.mind import has_numpy
-from nebula.mindlib import files
-from nebula.mindlib.record import LEDGERS
+from nebula.mindlib import changes, files
+from nebula.mindlib.record import LEDGERS, derived_uid, split_ref
 from nebula.mindlib.store import CAPTURED, CHANGES, CONFIG, SIDE_LEDGERS, TAGS, Store
 from nebula.settings import build
 
@@ -31,6 +35,10 @@ if TYPE_CHECKING:
 
 #: Fields of a record that name other records.
 REF_FIELDS = ("supersedes", "echo_of", "summarised")
+#: Side ledgers that name records.
+REFERRING = (CHANGES, TAGS, CAPTURED)
+#: Ids from here on are given anew: no mind counts so far, and one near the last id would leave none for what follows.
+FAR = 10**9
 #: Marks a line of a side ledger that came from elsewhere, by a hash of what it says.
 ORIGIN = "from"
 ADDED, KEPT, ABSENT, UNUSABLE = "added", "kept", "absent", "unusable"
@@ -72,7 +80,7 @@ def import_folder(
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
     records = {kind: len(found) for kind, found in fresh.items() if found}
     known = sum(map(len, source.memories.values())) - sum(records.values())
-    uids = {memory.ref: memory.uid for found in source.memories.values() for memory in found}
+    uids = _uids(source)
     if dry_run:
         lines = {name: len(list(_missing(mind, source, name, uids))) for name in source.lines}
         return Imported(records, known, _some(lines), source.damages, *_files(mind, source, write=False))
@@ -82,7 +90,7 @@ def import_folder(
         if found:
             here |= {memory.uid: memory.ref for memory in _write(mind, kind, found, uids, here, run)}
     refs = {ref: here[uid] for ref, uid in uids.items()}
-    lines = {name: _write_lines(mind, source, name, uids, refs) for name in source.lines}
+    lines = {name: _write_lines(mind, source, name, uids, refs, run) for name in source.lines}
     settled = _files(mind, source, write=True)
     return Imported(records, known, _some(lines), source.damages, *settled, vectors, mind.follow(progress=progress)[1])
 
@@ -98,13 +106,26 @@ def _read(mind: Mind, folder: Path) -> _Source:
     source = _Source(store)
     for kind in LEDGERS:
         reading = store.read(kind.name)
-        source.memories[kind.name] = reading.memories
+        source.memories[kind.name] = [_unmistakable(memory) for memory in reading.memories]
         source.damages += reading.damages
     for name in SIDE_LEDGERS:
         found = store.scan(name)
         source.lines[name] = [line.obj for line in found.lines]
         source.damages += found.damages
     return source
+
+
+def _unmistakable(memory: Memory) -> Memory:
+    """The memory; with another uid, always the same, where its own reads as a ref and could be taken for one here."""
+    if split_ref(memory.uid) is None:
+        return memory
+    return replace(memory, uid=derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", 0))
+
+
+def _uids(source: _Source) -> dict[str, str]:
+    """Whatever names a memory there, its ref or its uid -> its uid; a name that two bear is the first one's."""
+    every = [memory for found in source.memories.values() for memory in found]
+    return {m.uid: m.uid for m in every} | {m.ref: m.uid for m in reversed(every)}
 
 
 def _some(counts: Mapping[str, int]) -> dict[str, int]:
@@ -117,19 +138,33 @@ def _some(counts: Mapping[str, int]) -> dict[str, int]:
 def _write(
     mind: Mind, kind: str, found: Sequence[Memory], uids: Mapping[str, str], here: Mapping[str, str], run: str
 ) -> list[Memory]:
-    """Append one ledger's records; refs among them follow once the ids are given."""
-    drafts = [replace(m, by=m.by or "import", run=run, id=0 if m.repeated else m.id, repeated=False) for m in found]
+    """Append one ledger's records; refs among them follow once the ids are given.
+
+    A memory of a later ledger has no id yet and is named by its uid.
+    """
+    drafts = [_draft(memory, run) for memory in found]
 
     def follow(written: list[Memory]) -> list[Memory]:
         now = {**here, **{memory.uid: memory.ref for memory in written}}
-        return [_moved(memory, lambda ref: now.get(uids.get(ref, ""), ref)) for memory in written]
+        return [_moved(memory, lambda ref: now.get(uids.get(ref, ""), uids.get(ref, ""))) for memory in written]
 
     return mind.store.append(kind, drafts, finish=follow)
 
 
+def _draft(memory: Memory, run: str) -> Memory:
+    """The memory as this import writes it; an id that was taken or is far off is given anew.
+
+    Fields of a wrong type, which `extra` keeps as they were, go where they would stand in for a run or a ref.
+    """
+    number = 0 if memory.repeated or memory.id >= FAR else memory.id
+    extra = {name: value for name, value in memory.extra.items() if name not in {"run", "covers", *REF_FIELDS}}
+    return replace(memory, by=memory.by or "import", run=run, id=number, repeated=False, extra=extra)
+
+
 def _moved(memory: Memory, to: Callable[[str], str]) -> Memory:
+    """The memory with every ref put through `to`, which gives "" for one that names nothing."""
     refs: dict[str, Any] = {name: to(value) for name in REF_FIELDS if (value := getattr(memory, name))}
-    return replace(memory, covers=tuple(to(ref) for ref in memory.covers), **refs)
+    return replace(memory, covers=tuple(named for ref in memory.covers if (named := to(ref))), **refs)
 
 
 # side ledgers
@@ -143,34 +178,59 @@ def _missing(mind: Mind, source: _Source, name: str, uids: Mapping[str, str]) ->
         said = repr(sorted(_with_refs(line, lambda ref: uids.get(ref, ref)).items()))
         origin = hashlib.blake2b(f"{said}\x1f{seen[said]}".encode("utf-8", "replace"), digest_size=8).hexdigest()
         seen[said] += 1
-        if origin not in here:
+        if origin not in here and (name not in REFERRING or _speaks(line, uids)):
             yield origin, line
 
 
-def _write_lines(mind: Mind, source: _Source, name: str, uids: Mapping[str, str], refs: Mapping[str, str]) -> int:
+def _speaks(line: Mapping[str, Any], uids: Mapping[str, str]) -> bool:
+    """Whether a line says anything here: it names a memory that is known, or none at all, and ends no night."""
+    moved = _with_refs(line, lambda ref: uids.get(ref, ""))
+    names_none = "ref" not in line and "hit" not in line
+    return "night" not in line and bool(names_none or "undo" in line or moved.get("ref") or moved.get("hit"))
+
+
+def _write_lines(
+    mind: Mind, source: _Source, name: str, uids: Mapping[str, str], refs: Mapping[str, str], run: str
+) -> int:
+    """Append a side ledger's lines that are missing, their refs and runs made ones of here; -> how many."""
+    gone = changes.undone_runs(source.lines[CHANGES])
     lines = []
     for origin, line in _missing(mind, source, name, uids):
-        moved = _with_refs(line, lambda ref: refs.get(ref, ref)) if name in {CHANGES, CAPTURED, TAGS} else dict(line)
-        for key in ("run", "undo"):
-            if isinstance(moved.get(key), str):
-                moved[key] = f"import-{moved[key]}"
+        moved = dict(line)
+        if name in REFERRING:
+            moved = _with_run(_with_refs(line, lambda ref: refs.get(ref, "")), gone, run)
         lines.append({**moved, ORIGIN: origin})
     if lines:
         mind.store.append_lines(name, lines, durable=True)
     return len(lines)
 
 
+def _with_run(line: Mapping[str, Any], gone: set[str], run: str) -> dict[str, Any]:
+    """A line under this import's `run`; under its own, renamed, where that was taken back there."""
+    there = line.get("run")
+    moved = {**line, "run": f"import-{there}" if isinstance(there, str) and there in gone else run}
+    if isinstance(line.get("undo"), str):
+        moved["undo"] = f"import-{line['undo']}"
+    return moved
+
+
 def _with_refs(line: Mapping[str, Any], to: Callable[[str], str]) -> dict[str, Any]:
-    """A line with every ref in it put through `to`: `ref`, `by`, `hit`, and a set `summarised`."""
+    """A line with every ref in it put through `to`, which gives "" for one that names nothing.
+
+    These are `ref` and what is in `hit`, which then go, `by` where it is a ref, and what a `set` sets.
+    """
     moved = dict(line)
-    for key in ("ref", "by"):
-        if isinstance(moved.get(key), str):
-            moved[key] = to(moved[key])
-    if isinstance(moved.get("hit"), list):
-        moved["hit"] = [to(ref) if isinstance(ref, str) else ref for ref in moved["hit"]]
-    values = moved.get("set")
-    if isinstance(values, dict) and isinstance(values.get("summarised"), str):
-        moved["set"] = {**values, "summarised": to(values["summarised"])}
+    if "ref" in line:
+        moved["ref"] = to(line["ref"]) if isinstance(line["ref"], str) else ""
+        if not moved["ref"]:
+            del moved["ref"]
+    if isinstance(by := line.get("by"), str):
+        moved["by"] = to(by) or ("" if split_ref(by) else by)
+    if "hit" in line:
+        hits = line["hit"] if isinstance(line["hit"], list) else []
+        moved["hit"] = [named for ref in hits if isinstance(ref, str) and (named := to(ref))]
+    if isinstance(values := line.get("set"), dict):
+        moved["set"] = {k: to(v) if k in REF_FIELDS and isinstance(v, str) else v for k, v in values.items()}
     return moved
 
 

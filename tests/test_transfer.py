@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from nebula import amend, clock, transfer
-from nebula.errors import FileUnusable, WrongUsage
+from nebula import amend, clock, night, transfer
+from nebula.errors import FileUnusable, NothingToUndo, WrongUsage
 from nebula.mind import Mind
 from nebula.mindlib import files
+from nebula.mindlib.record import MAX_ID
 from nebula.mindlib.store import Store
 from nebula.recall.hit import Filters
 from tests.invented import Drawn, DrawnEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+    from nebula.mindlib.record import Memory
 
 SAMPLE = Path(__file__).parent / "data" / "original"
 NOW = datetime(2026, 5, 1, 9)
@@ -36,6 +40,19 @@ def held(folder: Path) -> dict[str, bytes]:
     return {
         path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")
     }
+
+
+def laid(folder: Path, **ledgers: Sequence[dict[str, Any]]) -> Path:
+    """A folder with these lines in its ledgers."""
+    folder.mkdir()
+    for name, lines in ledgers.items():
+        (folder / f"{name}.jsonl").write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return folder
+
+
+def own(mind: Mind, count: int) -> list[Memory]:
+    """The notes that this mind wrote before it imported any, as they stand."""
+    return mind.store.read_all(kinds=["notes"]).memories[:count]
 
 
 @pytest.fixture
@@ -180,8 +197,6 @@ def test_one_undo_takes_it_back(source: Path, tmp_path: Path) -> None:
 
 def test_runs_of_there_are_not_runs_of_here(tmp_path: Path) -> None:
     """An undo that was written there takes back nothing here; nights there are no nights of this mind."""
-    from nebula import night
-
     other = opened(tmp_path / "other")
     other.add("灯塔的看守换人了", at="2025-01-01")
     night.consolidate(other)
@@ -235,3 +250,93 @@ def test_hits_and_changes_are_kept_once_each(tmp_path: Path) -> None:
     assert (mind.get("n2").hits, mind.get("n2").imp) == (2, 0.9)
     lines = [orjson.loads(line) for line in (tmp_path / "mind" / "changes.jsonl").read_bytes().splitlines()]
     assert sum("hit" in line for line in lines) == 2
+
+
+def test_a_ref_that_names_nothing_there_names_nothing_here(tmp_path: Path) -> None:
+    """In no record and no line is it taken for a memory of this mind; lines that speak of nothing else stay behind."""
+    mind, at = opened(tmp_path / "mind"), clock.write(NOW)
+    for number in range(6):
+        mind.add(f"自己的第{number}条", at="2025-01-01")
+    lost = {"supersedes": "n5", "echo_of": "n5", "summarised": "s1", "covers": ["n5", "n1"]}
+    folder = laid(
+        tmp_path / "other",
+        notes=[{"id": 1, "at": at, "text": "灯塔", **lost}, {"id": 2, "at": at, "text": "渡轮", "covers": ["n5", 1]}],
+        changes=[
+            {"at": at, "ref": "n5", "set": {"valid_to": at}},
+            {"at": at, "hit": ["n5", "n1"]},
+            {"at": at, "hit": ["n5"]},
+            {"at": at, "ref": "n1", "set": {"imp": 0.9, "summarised": "s1"}},
+            {"at": at, "ref": "n5", "by": "n1", "factor": 1.12},
+            {"at": at, "ref": "n5", "surfaced": ""},
+        ],
+        captured=[{"at": at, "ref": ref, "by": by, "factor": 1.1} for ref, by in (("n5", "n1"), ("n1", "n5"))],
+        tags=[{"at": at, "ref": ref, "until": at, "keys": ["灯塔"]} for ref in ("n5", "n1")],
+    )
+    before = own(mind, 6)
+    lines = {"changes.jsonl": 2, "captured.jsonl": 1, "tags.jsonl": 1}
+    for dry_run in (True, False):
+        assert transfer.import_folder(mind, folder, dry_run=dry_run).lines == lines
+    assert own(mind, 6) == before
+    came = mind.get("n7")
+    assert [came.supersedes, came.echo_of, came.summarised, came.covers] == ["", "", "", ("n7",)]
+    assert (came.hits, came.imp, came.captured) == (1, 0.9, True)
+    assert "covers" not in mind.get("n8").extra
+    night.consolidate(mind)
+    assert not any(memory.valid_to for memory in own(mind, 6))
+    written = held(tmp_path / "mind")
+    assert transfer.import_folder(mind, folder).lines == {}
+    assert held(tmp_path / "mind") == written
+
+
+def test_a_ref_into_a_later_ledger_follows_too(tmp_path: Path) -> None:
+    """It has no id when the line is written: its uid names it. A uid that reads as a ref is not taken for one."""
+    mind, at = opened(tmp_path / "mind"), clock.write(NOW)
+    mind.add("自己的念想", ledger="thoughts")
+    notes = [{"id": 1, "at": at, "text": f"回声{ref}", "echo_of": ref} for ref in ("h1", "h2")]
+    thoughts = [{"id": 1, "at": at, "text": "一"}, {"id": 2, "at": at, "text": "二", "uid": "h1"}]
+    transfer.import_folder(mind, laid(tmp_path / "other", notes=notes, thoughts=thoughts))
+    echoes = [memory.echo_of for memory in mind.store.read("notes").memories]
+    assert [mind.get(ref).text for ref in echoes] == ["一", "二"]
+
+
+def test_undo_takes_back_the_import_and_no_run_of_there(tmp_path: Path) -> None:
+    """Its records and its lines together; then the commands of here, one by one; nights of there are none."""
+    other = opened(tmp_path / "other")
+    other.add("灯塔的看守换人了", at="2025-01-01")
+    amend.change(other, ["n1"], {"tag": "海"}, "set")
+    amend.undo(other)
+    amend.change(other, ["n1"], {"imp": 0.9}, "set")
+    night.consolidate(other)
+    with (tmp_path / "other" / "notes.jsonl").open("ab") as file:
+        file.write(orjson.dumps({"id": 2, "at": "2025-01-01", "text": "渡轮", "run": 7}) + b"\n")
+    mind = opened(tmp_path / "mind")
+    mind.add("自己的", imp=0.3)
+    amend.change(mind, ["n1"], {"imp": 0.4}, "set")
+    before = own(mind, 1)
+    transfer.import_folder(mind, tmp_path / "other")
+    came = mind.get("n3")  # n2 was free for the other
+    assert (came.imp, came.tag, came.depth) == (0.9, "", other.get("n1").depth)
+    assert (own(mind, 1), night.last_night(mind)) == (before, "")
+    with pytest.raises(NothingToUndo):
+        night.undo(mind)
+    assert sorted(amend.undo(mind).written) == ["n2", "n3"]
+    assert ([m.ref for m in mind.list().memories], own(mind, 1)) == (["n1"], before)
+    assert (mind.get("n3").imp, mind.get("n3").depth) == (0.5, 1)
+    written = held(tmp_path / "mind")
+    transfer.import_folder(mind, tmp_path / "other")
+    assert held(tmp_path / "mind") == written
+    assert list(amend.undo(mind).changed) == ["n1"]
+    assert mind.get("n1").imp == 0.3
+
+
+@pytest.mark.parametrize("number", [MAX_ID, MAX_ID - 1, transfer.FAR])
+def test_an_id_far_off_is_given_anew(tmp_path: Path, number: int) -> None:
+    """What is written later can still be read, and refs follow. An id that is none is a damage, and no ref names it."""
+    far = [{"id": 1, "text": "近"}, {"id": number, "text": "远"}, {"id": MAX_ID + 1, "text": "太远"}]
+    changed = [{"ref": f"n{n}", "set": {"imp": 0.9}} for n in (number, MAX_ID + 1, MAX_ID - 2)]
+    mind = opened(tmp_path / "mind")
+    done = transfer.import_folder(mind, laid(tmp_path / "other", notes=far, changes=changed))
+    assert (done.records, len(done.damages), done.lines) == ({"notes": 2}, 1, {"changes.jsonl": 1})
+    assert (mind.get("n2").text, mind.get("n2").imp) == ("远", 0.9)
+    assert mind.add("后来的").memories[0].ref == "n3"
+    assert mind.get("n3").text == "后来的"
