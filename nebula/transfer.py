@@ -25,7 +25,7 @@ from nebula.mindlib.store import CAPTURED, CHANGES, CONFIG, SIDE_LEDGERS, TAGS, 
 from nebula.settings import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nebula.mind import Mind
@@ -80,7 +80,7 @@ def import_folder(
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
     records = {kind: len(found) for kind, found in fresh.items() if found}
     known = sum(map(len, source.memories.values())) - sum(records.values())
-    uids = _uids(source)
+    uids = _uids([memory for found in source.memories.values() for memory in found])
     if dry_run:
         lines = {name: len(list(_missing(mind, source, name, uids))) for name in source.lines}
         return Imported(records, known, _some(lines), source.damages, *_files(mind, source, write=False))
@@ -122,9 +122,8 @@ def _unmistakable(memory: Memory) -> Memory:
     return replace(memory, uid=derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", 0))
 
 
-def _uids(source: _Source) -> dict[str, str]:
-    """Whatever names a memory there, its ref or its uid -> its uid; a name that two bear is the first one's."""
-    every = [memory for found in source.memories.values() for memory in found]
+def _uids(every: Sequence[Memory]) -> dict[str, str]:
+    """Whatever names a memory, its ref or its uid -> its uid; a name that two bear is the first one's."""
     return {m.uid: m.uid for m in every} | {m.ref: m.uid for m in reversed(every)}
 
 
@@ -172,14 +171,23 @@ def _moved(memory: Memory, to: Callable[[str], str]) -> Memory:
 
 def _missing(mind: Mind, source: _Source, name: str, uids: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(origin, line) of each line that is not here yet; told by what it says with uids for refs, and how often."""
-    here = {line.obj.get(ORIGIN) for line in mind.store.scan(name).lines}
-    seen: Counter[str] = Counter()
-    for line in source.lines[name]:
-        said = repr(sorted(_with_refs(line, lambda ref: uids.get(ref, ref)).items()))
-        origin = hashlib.blake2b(f"{said}\x1f{seen[said]}".encode("utf-8", "replace"), digest_size=8).hexdigest()
-        seen[said] += 1
+    own = [line.obj for line in mind.store.scan(name).lines]
+    here = {origin for origin, _ in _origins(own, _uids(mind.store.read_all().memories))} if own else set()
+    for origin, line in _origins(source.lines[name], uids):
         if origin not in here and (name not in REFERRING or _speaks(line, uids)):
             yield origin, line
+
+
+def _origins(lines: Iterable[dict[str, Any]], uids: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(origin, line): where a line first stood it is told by what it says, and how often; elsewhere it bears it."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        if isinstance(line.get(ORIGIN), str):
+            yield line[ORIGIN], line
+            continue
+        said = repr(sorted(_with_refs(line, lambda ref: uids.get(ref, ref)).items()))
+        yield hashlib.blake2b(f"{said}\x1f{seen[said]}".encode("utf-8", "replace"), digest_size=8).hexdigest(), line
+        seen[said] += 1
 
 
 def _speaks(line: Mapping[str, Any], uids: Mapping[str, str]) -> bool:

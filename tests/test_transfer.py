@@ -340,3 +340,16 @@ def test_an_id_far_off_is_given_anew(tmp_path: Path, number: int) -> None:
     assert (mind.get("n2").text, mind.get("n2").imp) == ("远", 0.9)
     assert mind.add("后来的").memories[0].ref == "n3"
     assert mind.get("n3").text == "后来的"
+
+
+def test_an_older_copy_of_this_very_mind_brings_only_what_is_missing(tmp_path: Path) -> None:
+    mind = opened(tmp_path / "mind")
+    mind.add("渡轮六点开")
+    amend.change(mind, ["n1"], {"imp": 0.3}, "set")
+    mind.recall("渡轮")
+    shutil.copytree(tmp_path / "mind", tmp_path / "copy")
+    amend.change(mind, ["n1"], {"imp": 0.9}, "set")
+    before = (tmp_path / "mind" / "changes.jsonl").read_bytes()
+    transfer.import_folder(mind, tmp_path / "copy")
+    assert (tmp_path / "mind" / "changes.jsonl").read_bytes() == before
+    assert (mind.get("n1").imp, mind.get("n1").hits) == (0.9, 1)
