@@ -3,11 +3,12 @@
     NebulaError                        exit
       WrongUsage                        2     a flag, a value, a REF or an id that can't be meant
         EmptyText · EmptyQuery · BadValue · BadRecord · UnknownRef · UnknownSetting · AlreadyReplaced ·
-        NothingToUndo · NotSurfaced
+        NothingToUndo · NotSurfaced · BadSubjectId · SubjectTaken · UnknownSubject · UnknownTopic · UnknownTick
       CannotUse                         3     data, settings or disk that can't be used as they are
-        LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile
+        LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile ·
+        EmbeddingFailed · IndexOfAnotherModel
       NotSetUp                          4     something has to be installed or set first
-        NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed
+        NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet
       LockedTooLong                    75
 
 An error is built from facts; its sentence (what, where) and its hint (what to do next) come from the catalogue in
@@ -140,6 +141,52 @@ class UnknownSetting(WrongUsage):
         NebulaError.__init__(self, key=short(key), nearest=", ".join(nearest) or "-")
 
 
+class BadSubjectId(WrongUsage):
+    """A subject id that is not one plain folder name."""
+
+    code = "bad_subject_id"
+
+    def __init__(self, subject: str) -> None:
+        NebulaError.__init__(self, subject=short(subject) or '""')
+
+
+class SubjectTaken(WrongUsage):
+    """An id that differs from an existing one only in case or Unicode form."""
+
+    code = "subject_taken"
+
+    def __init__(self, subject: str, other: str) -> None:
+        NebulaError.__init__(self, subject=short(subject), other=short(other))
+
+
+class UnknownSubject(WrongUsage):
+    """An id that names no subject of the project."""
+
+    code = "unknown_subject"
+
+    def __init__(self, subject: str, nearest: str, project: Path) -> None:
+        known = f"{short(nearest)}?" if nearest else "-"
+        NebulaError.__init__(self, subject=short(subject), nearest=known, project=project)
+
+
+class UnknownTopic(WrongUsage):
+    """A topic or alias that a subject has no view of."""
+
+    code = "unknown_topic"
+
+    def __init__(self, topic: str, known: str) -> None:
+        NebulaError.__init__(self, topic=short(topic), known=short(known, 160) or "-")
+
+
+class UnknownTick(WrongUsage):
+    """A tick that no event bears: ticks are not compared, so nothing can be up to it."""
+
+    code = "unknown_tick"
+
+    def __init__(self, tick: str) -> None:
+        NebulaError.__init__(self, tick=short(tick))
+
+
 class CannotUse(NebulaError):
     """Data, settings or a disk that can't be used as they are."""
 
@@ -201,6 +248,24 @@ class AssetDamaged(CannotUse):
         super().__init__(path=path, reason=reason)
 
 
+class EmbeddingFailed(CannotUse):
+    """A server gave no vectors that can be used. `reason` is one line and holds nothing of the key."""
+
+    code = "embedding_failed"
+
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(address=address, reason=reason)
+
+
+class IndexOfAnotherModel(CannotUse):
+    """A subject index whose vectors come from another model than the one that is set."""
+
+    code = "index_of_another_model"
+
+    def __init__(self, path: Path, there: str, wanted: str) -> None:
+        super().__init__(path=path, there=short(there, 100), wanted=short(wanted, 100))
+
+
 class NotSetUp(NebulaError):
     """Something has to be installed or set first."""
 
@@ -233,6 +298,15 @@ class ModelUnusable(NotSetUp):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(path=path, reason=reason)
+
+
+class EmbeddingNotSet(NotSetUp):
+    """Vectors of a server are asked for and what it takes to ask is missing, or they are switched off."""
+
+    code = "embedding_not_set"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason=reason)
 
 
 class EditorFailed(NotSetUp):

@@ -233,6 +233,19 @@ class SummarizerSettings:
 
 
 @dataclass(frozen=True)
+class EmbeddingSettings:
+    """Whose vectors serve the subjects: the bundled encoder's, a server's that speaks OpenAI's embeddings, nobody's."""
+
+    provider: str = _figure("builtin", choice("builtin", "openai-compatible", "off"))
+    baseURL: str = _figure("", TEXT)  # noqa: N815 - the keys as people know them from other programs
+    model: str = _figure("", TEXT)
+    dimensions: int = _figure(0, whole(0, 65_536))  # 0: not set
+    timeoutMs: int = _figure(30_000, whole(1, 600_000))  # noqa: N815 - for one answer, as a whole
+    allowHttp: bool = _figure(False, FLAG)  # noqa: N815 - whether the key may travel unencrypted to another machine
+    keyFile: str = _figure("", TEXT)  # noqa: N815 - empty: embedding.key beside mind-config.json
+
+
+@dataclass(frozen=True)
 class Settings:
     """All settings of one mind. `profile` names a set of defaults; what a file or flag says goes above it."""
 
@@ -246,6 +259,7 @@ class Settings:
     you: YouSettings = YouSettings()
     mood: MoodSettings = MoodSettings()
     summarizer: SummarizerSettings = SummarizerSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
 
 
 #: What a profile sets differently from the defaults above.

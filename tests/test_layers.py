@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent.parent / "nebula"
 #: From the ground up; a name of the package's top level stands in exactly one of them.
 LAYERS = (
-    ("settings", "errors", "clock", "places", "messages", "version", "catalogue"),
+    ("settings", "errors", "clock", "places", "messages", "version", "catalogue", "loopback"),
     ("mindlib",),
     ("text", "encoder"),
     ("index",),
@@ -34,8 +34,9 @@ LAYERS = (
             "night",
             "surface",
             "outlook",
+            "endpoint",
         ),
-        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer"),
+        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject"),
     ),
     ("cli", "__main__"),
 )

@@ -26,6 +26,7 @@ from nebula.cli import (
     recall,
     remember,
     schedule,
+    subject_group,
     transfer,
 )
 
@@ -34,6 +35,7 @@ GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
     "recall": ("recall", "list", "show", "promises", "surface", "yes", "no"),
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
+    "story": ("subject",),
     "tend": ("doctor", "embed", "config", "import"),
     "try": ("demo", "bench"),
 }
@@ -61,6 +63,7 @@ def commands(language: str) -> Any:
         mood,
         schedule,
         transfer,
+        subject_group,
         meaning,
         config,
         doctor,

@@ -63,7 +63,7 @@ def add(
         with progress.bar(run, messages.say("progress.embedding")) as advance:
             added = mind.add_many(objects, ledger=ledger, progress=advance)
     else:
-        added = mind.add(_text(text), ledger=ledger, by="cli", **fields)
+        added = mind.add(given_text(text), ledger=ledger, by="cli", **fields)
     return Outcome(
         {"memories": [shown(memory) for memory in added.memories]},
         [[(memory.ref, "bold")] for memory in added.memories],
@@ -79,7 +79,7 @@ def shown(memory: Memory) -> dict[str, Any]:
     return {"ref": memory.ref, "ledger": memory.ledger, **to_object(memory)}
 
 
-def _text(given: str | None) -> str:
+def given_text(given: str | None) -> str:
     """The argument; standard input where it is `-`, or where it is missing and something is piped in."""
     if given not in {None, "-"}:
         return str(given)

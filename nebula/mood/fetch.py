@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nebula.errors import short
+from nebula.loopback import is_loopback
 from nebula.mood.documents import SIZE_LIMIT, MoodSourceFailed, bounded
 
 if TYPE_CHECKING:
@@ -58,19 +59,6 @@ class _Exchange:
             response.close()
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine by its very name: 127.0.0.0/8, ::1, localhost. Asks no name server."""
-    import ipaddress
-
-    if host.lower() == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address == ipaddress.IPv6Address("::1") or address in ipaddress.ip_network("127.0.0.0/8")
-
-
 def _exchange(url: str, seconds: float, *, allow_remote: bool) -> _Exchange:
     """One parser reads the URL for the checks and for the connection, so that both see the same host."""
     from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -95,6 +83,7 @@ def _exchange(url: str, seconds: float, *, allow_remote: bool) -> _Exchange:
 
 def fetched(url: str, timeout_ms: int, *, allow_remote: bool) -> bytes:
     """The body of an answer. A socket's own time-out starts again with every byte: this one does not."""
+    import contextvars
     import queue
     import threading
 
@@ -107,7 +96,8 @@ def fetched(url: str, timeout_ms: int, *, allow_remote: bool) -> bytes:
         except Exception as error:
             outcome.put(error)
 
-    threading.Thread(target=work, name="mood-source", daemon=True).start()
+    speaking = contextvars.copy_context()  # a thread's own would have another language
+    threading.Thread(target=speaking.run, args=(work,), name="mood-source", daemon=True).start()
     try:
         answer = outcome.get(timeout=max(0.0, exchange.deadline - time.monotonic()))
     except queue.Empty:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nebula.loopback import is_loopback
 from nebula.mood import sources
 from nebula.mood.documents import Reading
-from nebula.mood.fetch import is_loopback
 from nebula.mood.scan import guess, scan
 from nebula.settings import MoodSettings
 

@@ -1,0 +1,187 @@
+"""Writing to a subject: events and changes of views as one transaction, under its lock, all or nothing.
+
+What is to be written lies in `.nbook/pending/ID.json` first, whole; then it goes into events, history and memory. Cut
+short anywhere, the next command finishes it. A save bears its id in what it wrote, so the same one twice adds nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from nebula import clock
+from nebula.errors import BadRecord, BadValue, WrongUsage
+from nebula.mindlib import files, ledger
+from nebula.subject import beliefs, records
+from nebula.subject.files import EVENTS, HISTORY, MEMORY, history, lived
+from nebula.subject.project import read_own
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from nebula.subject.beliefs import Step, Views
+    from nebula.subject.files import Lived
+    from nebula.subject.project import Project
+    from nebula.subject.records import Event
+
+    Change = Callable[[Views], Sequence[Step]]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What was written: the events' physical lines and the topics that changed; nothing of a save that was there."""
+
+    events: Sequence[int]
+    topics: Sequence[str]
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Actor:
+    """One subject, held under its lock, with nothing under way."""
+
+    project: Project
+    subject: str
+    folder: Path
+    now: datetime
+
+    def lived(self) -> Lived:
+        """What it lived and believes."""
+        return lived(self.folder, self.now)
+
+
+@contextmanager
+def held(project: Project, subject: str, now: datetime, timeout: float = files.LOCK_TIMEOUT) -> Iterator[Actor]:
+    """An existing subject under its lock; a save that was cut short is finished first.
+
+    Raises BadSubjectId, UnknownSubject, FileUnusable, LockedTooLong, WriteFailed.
+    """
+    folder = project.folder(subject)
+    name = next(known for known, path in project.folders().items() if path == folder)
+    with project.lock(name, timeout):
+        finish(project, name, folder)
+        yield Actor(project, name, folder, now)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is to be written: events, then changes of views in their order; `save` names the whole, "" for no name."""
+
+    events: Sequence[Event] = ()
+    changes: Sequence[Change] = ()
+    tick: str = ""
+    save: str = ""
+
+
+def read_save(obj: Mapping[str, Any]) -> Draft:
+    """`{"events": […], "memory": [{"op": …}], "tick"?, "time"?, "id"?}` as a draft. Raises BadRecord, BadValue."""
+    unknown = obj.keys() - {"events", "memory", "tick", "time", "id"}
+    if unknown:
+        raise BadValue("save", ", ".join(sorted(unknown)), "events, memory, tick, time, id")
+    shared = {name: obj[name] for name in ("tick", "time") if obj.get(name)}
+    events = []
+    for number, one in enumerate(_objects(obj, "events"), start=1):
+        try:
+            events.append(records.event({**shared, **one}))
+        except WrongUsage as error:
+            raise BadRecord(number, f"events: {error.message}") from error
+    changes = [_operation(number, one) for number, one in enumerate(_objects(obj, "memory"), start=1)]
+    name = str(obj.get("id") or files.fingerprint(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS))[:16])
+    return Draft(events, changes, str(shared.get("tick", "")), name)
+
+
+def _objects(obj: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    value = obj.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise BadValue(name, value, "[{…}]")
+    return value
+
+
+def _operation(number: int, obj: Mapping[str, Any]) -> Change:
+    def change(views: Views) -> Sequence[Step]:
+        try:
+            return beliefs.operate(views, obj)
+        except WrongUsage as error:
+            raise BadRecord(number, f"memory: {error.message}") from error
+
+    return change
+
+
+def write(actor: Actor, draft: Draft) -> Saved:
+    """Write a draft, all or nothing. Raises WrongUsage before anything is written, WriteFailed."""
+    found = actor.lived()
+    if draft.save and _is_there(actor, found, draft.save):
+        return Saved((), (), repeated=True)
+    views = {one.topic: one for one in found.views}
+    steps: list[Step] = []
+    for change in draft.changes:
+        made = change(views)
+        views = beliefs.apply(views, made)
+        steps += made
+    if not draft.events and not steps:
+        return Saved((), ())
+    mark = {"save": draft.save} if draft.save else {}
+    line = found.lines + len(draft.events)
+    at = clock.write(actor.now)
+    pending = {
+        EVENTS: ledger.dump([{**event.to_object(), **mark} for event in draft.events]).decode(),
+        HISTORY: ledger.dump([step.to_object(at, line, draft.tick, mark) for step in steps]).decode(),
+        MEMORY: records.dump(list(views.values())).decode() if steps else None,
+        "sizes": {name: len(read_own(actor.folder / name)) for name in (EVENTS, HISTORY)},
+    }
+    path = pending_path(actor.project, actor.subject)
+    files.make_folder(path.parent)
+    files.replace(path, orjson.dumps(pending))
+    finish(actor.project, actor.subject, actor.folder)
+    lines = range(found.lines + 1, line + 1)
+    return Saved(list(lines), list(dict.fromkeys(step.topic for step in steps)))
+
+
+def _is_there(actor: Actor, found: Lived, save: str) -> bool:
+    lines = [event.more for event in found.events] + history(actor.folder)
+    return any(line.get("save") == save for line in lines)
+
+
+def pending_path(project: Project, subject: str) -> Path:
+    """Where a save lies while it is under way."""
+    return project.own / "pending" / f"{subject}.json"
+
+
+def finish(project: Project, subject: str, folder: Path) -> None:
+    """Do what is left of a save that was cut short; the caller holds the lock. Raises WriteFailed."""
+    path = pending_path(project, subject)
+    if not path.exists():
+        return
+    for name, data, size in _under_way(read_own(path)):
+        if name == MEMORY:
+            read_own(folder / MEMORY)
+            files.replace(folder / MEMORY, data)
+        else:
+            _append_once(folder / name, data, size)
+    path.unlink(missing_ok=True)
+    files.sync_folder(path.parent)
+
+
+def _under_way(data: bytes) -> list[tuple[str, bytes, int]]:
+    """(file, bytes, size before) of a save under way; nothing for what is none: ours is there whole or not at all."""
+    try:
+        pending = orjson.loads(data)
+        found = [(name, pending[name].encode(), int(pending["sizes"][name])) for name in (EVENTS, HISTORY)]
+        return found + ([(MEMORY, pending[MEMORY].encode(), 0)] if pending[MEMORY] is not None else [])
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return []
+
+
+def _append_once(path: Path, data: bytes, size: int) -> None:
+    """Append lines, unless they stand after the first `size` bytes already."""
+    read_own(path)
+    if not data:
+        return
+    with files.appending(path) as file:
+        if data not in file.read(min(size, file.size)):
+            file.append(data)
