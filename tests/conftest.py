@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from nebula import messages
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -24,6 +26,7 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     monkeypatch.setenv("NEBULA_MIND", str(home / "mind"))
     monkeypatch.setenv("NEBULA_LANG", "zh")
     monkeypatch.setenv("TERM", "xterm")
+    messages.use("zh")
     return home
 
 

@@ -63,11 +63,15 @@ def set_(
         if not key:
             raise BadValue("--key-stdin", "", "stdin")
         endpoint.store_key(run.place().folder, key)
-    return show(run)
+    return _shown(run, None, 0)
 
 
 def show(run: Run, *, project: options.ProjectDir = None) -> Outcome:
-    """What is set, for this project; of a key only whether there is one."""
+    """What is set, for this project; of a key only whether there is one. Ends with 4 where something is missing."""
+    return _shown(run, project, 4)
+
+
+def _shown(run: Run, project: Path | None, lacking: int) -> Outcome:
     from nebula import endpoint
     from nebula.encoder.remote import address
     from nebula.errors import NebulaError
@@ -89,7 +93,7 @@ def show(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     lines: list[Line] = [[(f"{name}: ", "dim"), (str(value), "")] for name, value in data.items() if name != "missing"]
     if problem:
         lines.append([(problem, "red")])
-    return Outcome(data, lines, 4 if problem else 0)
+    return Outcome(data, lines, lacking if problem else 0)
 
 
 def probe(run: Run, *, project: options.ProjectDir = None) -> Outcome:
