@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,10 @@ from nebula import errors, messages
 from nebula.cli import main
 from nebula.cli.app import commands
 from nebula.cli.command import SHARED
-from nebula.settings import build, flatten
 from nebula.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -53,31 +53,32 @@ def commands_table() -> str:
     rows = ["| command | does | takes |", "|---|---|---|"]
     for name, command in commands("en").commands.items():
         inner = getattr(command, "commands", {})
-        takes = " · ".join(f"`{sub}` {_own(leaf)}".strip() for sub, leaf in inner.items()) or _own(command)
+        takes = _group(inner) if inner else _own(command)
         rows.append(f"| `{name}` | {cell(command.help.splitlines()[0])} | {cell(takes)} |")
     return "\n".join(rows)
 
 
-def _own(command: Any) -> str:
-    return " ".join(shown(parameter) for parameter in command.params if parameter.name not in SHARED)
+def _group(inner: Mapping[str, Any]) -> str:
+    """The commands of a group, inner groups by their names alone; what all but a few take is said once."""
+    every = [leaf for leaf in inner.values() if not getattr(leaf, "commands", {})]
+    counts = Counter(parameter.name for leaf in every for parameter in leaf.params if parameter.name not in SHARED)
+    shared = {name for name, count in counts.items() if count == len(every) > 1}
+    told = []
+    for name, leaf in inner.items():
+        below = "|".join(getattr(leaf, "commands", {}))
+        told.append(f"`{name}` `{below}`" if below else f"`{name}` {_own(leaf, shared)}".strip())
+    always = [shown(parameter) for parameter in every[0].params if parameter.name in shared]
+    return " · ".join(told) + (f"; always {' '.join(always)}" if always else "")
+
+
+def _own(command: Any, without: Collection[str] = ()) -> str:
+    own = [parameter for parameter in command.params if parameter.name not in SHARED and parameter.name not in without]
+    return " ".join(shown(parameter) for parameter in own)
 
 
 def shared_options() -> str:
     _, doctor = next(pair for pair in leaves(commands("en")) if pair[0] == "doctor")
     return " ".join(shown(parameter) for parameter in doctor.params)
-
-
-def settings_table() -> str:
-    """One row a section: each key with its default."""
-    sections: dict[str, list[str]] = {}
-    for key, value in flatten(build()).items():
-        section, _, name = key.rpartition(".")
-        sections.setdefault(section, []).append(f"`{name}` {_plain(value)}")
-    rows = ["| section | keys and defaults |", "|---|---|"]
-    rows += [
-        f"| {f'`{section}`' if section else '–'} | {cell(' · '.join(keys))} |" for section, keys in sections.items()
-    ]
-    return "\n".join(rows)
 
 
 def _plain(value: object) -> str:
@@ -88,7 +89,7 @@ def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value) or '""'
 
 
-GENERATED = {"commands": commands_table, "settings": settings_table}
+GENERATED = {"commands": commands_table}
 
 
 def filled(text: str) -> str:
@@ -120,8 +121,11 @@ def test_generated_parts_are_current() -> None:
     assert text == filled(text)
 
 
-def test_command_lines_run_in_order(capfd: pytest.CaptureFixture[str]) -> None:
-    """The lines of First memories, typed one after the other into an empty mind, all exit 0."""
+def test_command_lines_run_in_order(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The README's commands, typed one after the other into an empty mind and folder, all exit 0."""
+    monkeypatch.chdir(tmp_path)
     assert len(COMMANDS) >= 10
     for line in COMMANDS:
         code = main(shlex.split(line)[1:])
