@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from nebula.errors import IndexOfAnotherModel, NebulaError, WriteFailed
 from nebula.mindlib import files
+from nebula.subject.chunks import CHUNKS
 from nebula.subject.files import EVENTS, HISTORY, MEMORY
 from nebula.subject.project import read_own
 from nebula.text import words
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from nebula.subject.chunks import Chunk
     from nebula.subject.files import Lived
 
 FORMAT = "1"
 SOURCES = ("events", "memory")
-LONGEST = 1200  # characters of a part of a view
 LOCK_SECONDS = 10.0
 TABLES = {"meta", "source", "chunk"}
 T = TypeVar("T")
@@ -56,22 +57,6 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True)
-class Chunk:
-    """What is searched: an event, or a part of a version of a view. `line`: of events, or the version's number."""
-
-    line: int
-    part: int
-    since: int  # the line of events from which it is known
-    until: int | None  # and from which no more; None: it still is
-    text: str
-
-    @property
-    def hash(self) -> str:
-        """Of the text."""
-        return files.fingerprint(self.text.encode("utf-8", "surrogatepass"))
-
-
-@dataclass(frozen=True)
 class State:
     """A source's state: synced, dirty, absent (not indexed) or error, with the reason; how many chunks."""
 
@@ -90,56 +75,6 @@ class Partition:
     keys: Sequence[tuple[int, int]]
     tokens: Sequence[Counter[str]]
     vectors: NDArray[np.float32]
-
-
-def event_chunks(lived: Lived) -> list[Chunk]:
-    """One for each event: its story time, then its text."""
-    return [
-        Chunk(event.line, 0, event.line, None, f"{event.time} {event.text}" if event.time else event.text)
-        for event in lived.events
-    ]
-
-
-def memory_chunks(lived: Lived) -> list[Chunk]:
-    """For each version of a view its topic with aliases, and the text, in parts of at most 1,200 characters."""
-    return [
-        Chunk(number, part, version.since, version.until, text)
-        for number, version in enumerate(lived.versions)
-        for part, text in enumerate(parts(_head(version.view.topic, version.view.aliases), version.view.view))
-    ]
-
-
-def _head(topic: str, aliases: Sequence[str]) -> str:
-    return f"{topic}（{'、'.join(aliases)}）: " if aliases else f"{topic}: "
-
-
-def parts(head: str, text: str) -> list[str]:
-    """A text with its head, cut at paragraphs, else at sentences, else anywhere between two characters."""
-    head = head[: LONGEST // 2]
-    room = LONGEST - len(head)
-    found: list[str] = []
-    rest = text.strip()
-    while len(rest) > room:
-        cut = max(rest.rfind(mark, 1, room) + 1 for mark in ("\n\n", "\n"))
-        cut = cut if cut > 0 else max(rest.rfind(mark, 1, room) + 1 for mark in "。！？.!?")
-        cut = cut if cut > 0 else _between(rest, room)
-        found.append(head + rest[:cut].strip())
-        rest = rest[cut:].strip()
-    return [*found, head + rest] if rest or not found else found
-
-
-def _between(text: str, room: int) -> int:
-    """A place at most `room` that parts no character from what is joined to it (marks, joiners, variation)."""
-    import unicodedata
-
-    joined = {"\u200d", "\ufe0f", "\ufe0e"}
-    cut = room
-    while cut > 1 and (unicodedata.combining(text[cut]) or {text[cut], text[cut - 1]} & joined):
-        cut -= 1
-    return cut
-
-
-CHUNKS: dict[str, Callable[[Lived], list[Chunk]]] = {"events": event_chunks, "memory": memory_chunks}
 
 
 class SubjectIndex:
@@ -177,50 +112,66 @@ class SubjectIndex:
         ).fetchone()
         if row == (there, 0, "") and not force:
             return 0
-        wanted = CHUNKS[source](lived)
-        known = self._known(subject, source)
-        fresh = list(dict.fromkeys(chunk.text for chunk in wanted if chunk.hash not in known))
+        places = self._places(subject, source)
+        known = {text for *_, text in places.values()}
+        wanted = {(chunk.line, chunk.part): chunk for chunk in CHUNKS[source](lived)}
+        changed = [c for place, c in wanted.items() if places.get(place) != (c.since, c.until, c.text)]
+        fresh = list(dict.fromkeys(chunk.text for chunk in changed if chunk.text not in known))
         try:
             vectors = embedder.embed(fresh) if fresh else ()
         except NebulaError as error:
             self._note(subject, source, row[0] if row else "", error.message)
             raise
-        made = {
-            files.fingerprint(text.encode()): (_cut(text), _packed(vector))
-            for text, vector in zip(fresh, vectors, strict=True)
-        }
-        self._write(subject, source, wanted, {**known, **made})
-        self._note(subject, source, there, "")
+        made = {text: (_cut(text), _packed(vector)) for text, vector in zip(fresh, vectors, strict=True)}
+        made |= self._made(subject, source, {chunk.text for chunk in changed if chunk.text in known})
+        gone = [place for place in places if place not in wanted]
+        with self._base:  # one commit: each is synced
+            self._write(subject, source, gone, [(chunk, *made[chunk.text]) for chunk in changed])
+            self._put(subject, source, there, "")
         return len(fresh)
 
-    def _known(self, subject: str, source: str) -> dict[str, tuple[str, bytes]]:
+    def _places(self, subject: str, source: str) -> dict[tuple[int, int], tuple[int, int | None, str]]:
+        """(line, part) -> (since, until, text) of the rows that are there."""
         rows = self._base.execute(
-            "SELECT hash, tokens, vector FROM chunk WHERE subject = ? AND type = ?", (subject, source)
+            "SELECT line, part, since, until, text FROM chunk WHERE subject = ? AND type = ?", (subject, source)
         )
-        return {digest: (tokens, vector) for digest, tokens, vector in rows}
+        return {(line, part): (since, until, text) for line, part, since, until, text in rows}
 
-    def _write(self, subject: str, source: str, wanted: Sequence[Chunk], made: dict[str, tuple[str, bytes]]) -> None:
-        """Make the partition's rows what is wanted, touching only those that differ."""
+    def _made(self, subject: str, source: str, wanted: set[str]) -> dict[str, tuple[str, bytes]]:
+        """Text -> tokens and vector of those that only moved."""
+        if not wanted:
+            return {}
         rows = self._base.execute(
-            "SELECT line, part, since, until, hash FROM chunk WHERE subject = ? AND type = ?", (subject, source)
+            "SELECT text, tokens, vector FROM chunk WHERE subject = ? AND type = ?", (subject, source)
         )
-        there = {(line, part): (since, until, digest) for line, part, since, until, digest in rows}
-        want = {(c.line, c.part): (c.since, c.until, c.hash) for c in wanted}
-        gone = [(subject, source, *place) for place in there if place not in want]
-        new = [c for c in wanted if there.get((c.line, c.part)) != (c.since, c.until, c.hash)]
-        with self._base:
-            self._base.executemany("DELETE FROM chunk WHERE subject = ? AND type = ? AND line = ? AND part = ?", gone)
-            self._base.executemany(
-                "INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [(subject, source, c.line, c.part, c.since, c.until, c.hash, c.text, *made[c.hash]) for c in new],
-            )
+        return {text: (tokens, vector) for text, tokens, vector in rows if text in wanted}
+
+    def _write(
+        self,
+        subject: str,
+        source: str,
+        gone: Sequence[tuple[int, int]],
+        new: Sequence[tuple[Chunk, str, bytes]],
+    ) -> None:
+        self._base.executemany(
+            "DELETE FROM chunk WHERE subject = ? AND type = ? AND line = ? AND part = ?",
+            [(subject, source, *place) for place in gone],
+        )
+        self._base.executemany(
+            "INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (subject, source, c.line, c.part, c.since, c.until, c.hash, c.text, tokens, vector)
+                for c, tokens, vector in new
+            ],
+        )
 
     def _note(self, subject: str, source: str, digest: str, error: str) -> None:
         with self._base:
-            self._base.execute(
-                "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?)",
-                (subject, source, digest, int(bool(error)), error),
-            )
+            self._put(subject, source, digest, error)
+
+    def _put(self, subject: str, source: str, digest: str, error: str) -> None:
+        row = (subject, source, digest, int(bool(error)), error)
+        self._base.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?)", row)
 
     def partition(self, subject: str, source: str, line: int | None = None) -> Partition:
         """The rows of one subject and source that hold as of a line of events, None for now."""
@@ -326,6 +277,7 @@ def drop(path: Path) -> bool:
 def _work(path: Path, work: Callable[[SubjectIndex], T]) -> T:
     with closing(sqlite3.connect(path, timeout=LOCK_SECONDS)) as base:
         base.execute("PRAGMA trusted_schema = OFF")
+        base.execute("PRAGMA synchronous = NORMAL")  # a cache: what a power cut damages is made again
         base.execute("PRAGMA secure_delete = ON")  # what was dropped must not stay readable in free pages
         base.execute("BEGIN IMMEDIATE") if _is_empty(path) else None
         tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

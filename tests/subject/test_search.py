@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nebula.errors import BadValue, EmptyQuery, IndexOfAnotherModel, NebulaError, UnknownTick, WriteFailed
-from nebula.subject import beliefs, cast, index, recall, records, saving
+from nebula.subject import beliefs, cast, chunks, index, recall, records, saving
 from nebula.subject.embedders import Builtin
 from nebula.subject.leaktest import Drawn
 from nebula.subject.recall import Asker, Moment
@@ -266,11 +266,11 @@ class TestIndex:
 def test_long_views_are_cut_where_people_would() -> None:
     paragraph = "他走过长长的堤岸，看见灯塔。" * 30
     text = "\n\n".join([paragraph] * 6)
-    parts = index.parts("祁伯: ", text)
+    parts = chunks.parts("祁伯: ", text)
     assert all(len(part) <= 1200 and part.startswith("祁伯: ") for part in parts)
     assert "".join(part.removeprefix("祁伯: ") for part in parts).replace("\n", "") == text.replace("\n", "")
     assert all(part.endswith("。") for part in parts)
-    unbroken = index.parts("x: ", "e\u0301" * 2000)
+    unbroken = chunks.parts("x: ", "e\u0301" * 2000)
     assert all(not part.removeprefix("x: ").startswith("\u0301") for part in unbroken)
     assert "".join(part.removeprefix("x: ") for part in unbroken) == "e\u0301" * 2000
 
