@@ -7,29 +7,15 @@ Help stands in the catalogue: `help.<command>` for a command, `option.<command>.
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nebula import messages
-from nebula.cli import (
-    amend,
-    bench,
-    config,
-    demo,
-    doctor,
-    longterm,
-    meaning,
-    mood,
-    night,
-    outlook,
-    recall,
-    remember,
-    schedule,
-    subject_group,
-    transfer,
-)
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
@@ -40,12 +26,34 @@ GROUPS = {
     "try": ("demo", "bench"),
 }
 
+#: The module of each command, in the order in which help and README show them.
+MODULES: Mapping[str, tuple[str, ...]] = {
+    "remember": ("add", "pin", "unpin"),
+    "amend": ("edit", "tag", "set", "undo", "log"),
+    "recall": ("recall", "list", "show"),
+    "outlook": ("promises", "forecast", "stats"),
+    "night": ("consolidate", "surface", "yes", "no"),
+    "longterm": ("longterm",),
+    "mood": ("mood",),
+    "schedule": ("schedule",),
+    "transfer": ("import",),
+    "subject_group": ("subject",),
+    "meaning": ("embed",),
+    "config": ("config",),
+    "doctor": ("doctor",),
+    "demo": ("demo",),
+    "bench": ("bench",),
+}
+
 HELP_FLAGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
 @cache
-def commands(language: str) -> Any:
-    """The command tree that typer runs, helps filled in; built once a language."""
+def commands(language: str, name: str = "") -> Any:
+    """The command tree that typer runs, helps filled in; built once a language.
+
+    With a command's name only its module is loaded and built: all of them would cost a recall 40 ms.
+    """
     app = typer.Typer(
         name="nebula",
         pretty_exceptions_enable=False,
@@ -53,24 +61,9 @@ def commands(language: str) -> Any:
         context_settings=dict(HELP_FLAGS),
     )
     app.callback(invoke_without_command=False)(_root)
-    for module in (
-        remember,
-        amend,
-        recall,
-        outlook,
-        night,
-        longterm,
-        mood,
-        schedule,
-        transfer,
-        subject_group,
-        meaning,
-        config,
-        doctor,
-        demo,
-        bench,
-    ):
-        module.register(app)
+    own = [module for module, names in MODULES.items() if name in names]
+    for module in own or MODULES:
+        import_module(f"nebula.cli.{module}").register(app)
     root = typer.main.get_command(app)
     messages.use(language)
     _fill("", root)

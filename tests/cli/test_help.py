@@ -9,7 +9,7 @@ import pytest
 
 from nebula import messages
 from nebula.catalogue import en, zh
-from nebula.cli.app import GROUPS, commands, help_key
+from nebula.cli.app import GROUPS, MODULES, commands, help_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +84,16 @@ def test_bare_command(nebula: Nebula) -> None:
 def test_groups_name_every_command() -> None:
     """A new command does not stay out of the bare command's list."""
     assert {name for names in GROUPS.values() for name in names} == set(commands("zh").commands)
+
+
+def test_each_command_is_found_in_its_module_alone() -> None:
+    """A command starts without the modules of the others, and is the same."""
+    assert sorted(name for names in MODULES.values() for name in names) == sorted(commands("zh").commands)
+    for names in MODULES.values():
+        for name in names:
+            alone = commands("zh", name).commands
+            assert set(alone) == set(names)
+            assert [p.opts for p in alone[name].params] == [p.opts for p in commands("zh").commands[name].params]
 
 
 def test_bare_group_is_help(nebula: Nebula) -> None:
