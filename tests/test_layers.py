@@ -36,7 +36,7 @@ LAYERS = (
             "outlook",
             "endpoint",
         ),
-        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject"),
+        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject", "maps"),
     ),
     ("cli", "__main__"),
 )

@@ -1,0 +1,66 @@
+"""The sky: map (one HTML file) and sky (in the terminal)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads the annotation when it builds the command
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nebula import messages
+from nebula.cli.command import Run, command
+from nebula.cli.printing import FIT, Outcome
+
+if TYPE_CHECKING:
+    from nebula.cli.printing import Line
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    command(app, "map")(map_)
+    command(app, "sky")(sky)
+
+
+def map_(
+    run: Run,
+    *,
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE")] = None,
+    open_: Annotated[bool, typer.Option("--open")] = False,
+) -> Outcome:
+    """Draw the star map: one HTML file, nothing loaded from anywhere."""
+    from nebula import maps
+    from nebula.starmap.page import render
+
+    if str(out) == "-":
+        page = render(maps.sky(run.mind()))
+        return Outcome({"html": page.decode()}, [[(line, "")] for line in page.decode().split("\n")[:-1]])
+    path, page, found = maps.draw(run.mind(), out)
+    if open_:
+        typer.launch(str(path))
+    data = {"file": str(path), "bytes": len(page), "stars": len(found.stars), "edges": len(found.edges)}
+    told = messages.say("map.drawn", stars=len(found.stars), edges=len(found.edges), size=f"{len(page) / 1024:.1f}KB")
+    return Outcome(data, [[(str(path), FIT)], [(told, "dim")]], hints=[messages.say("hint.after_map", path=path)])
+
+
+def sky(run: Run, *, days: Annotated[int, typer.Option("--days", metavar="N", min=0, max=3650)] = 0) -> Outcome:
+    """The sky in the terminal, now or some days ahead."""
+    from nebula import maps
+    from nebula.starmap import terminal
+
+    found = maps.sky(run.mind())
+    size = shutil.get_terminal_size() if sys.stdout.isatty() else None
+    width = min(size.columns, 2 * (size.lines - 4)) if size else 72
+    lines: list[Line] = list(terminal.rows(found.stars, width, days))
+    counts = {kind: sum(star.kind == kind for star in found.stars) for kind in terminal.COLOURS}
+    legend: Line = [
+        (f"✦ {found.words[kind]} {count}  ", terminal.COLOURS[kind]) for kind, count in counts.items() if count
+    ]
+    if not found.stars:
+        return Outcome({"now": found.now, "stars": []}, [[(messages.say("map.empty"), "")]])
+    rows = [
+        {"ref": star.ref, "kind": star.kind, "x": star.x, "y": star.y, "r": star.r, "a": terminal.light(star, days)}
+        for star in found.stars
+    ]
+    return Outcome({"now": found.now, "stars": rows}, [*lines, legend])
