@@ -8,7 +8,8 @@
         LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile ·
         EmbeddingFailed · IndexOfAnotherModel
       NotSetUp                          4     something has to be installed or set first
-        NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet
+        NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet ·
+        ExtraMissing
       LockedTooLong                    75
 
 An error is built from facts; its sentence (what, where) and its hint (what to do next) come from the catalogue in
@@ -307,6 +308,15 @@ class EmbeddingNotSet(NotSetUp):
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason=reason)
+
+
+class ExtraMissing(NotSetUp):
+    """A package that only some need is not installed."""
+
+    code = "extra_missing"
+
+    def __init__(self, extra: str, package: str) -> None:
+        super().__init__(extra=extra, package=package)
 
 
 class EditorFailed(NotSetUp):

@@ -518,4 +518,7 @@ SENTENCES: dict[str, str] = {
     "map.layer2": "warm",
     "map.layer3": "deep",
     "map.layer4": "attic",
+    "option.png": "Draw a PNG picture instead (needs nebula-mind[png]).",
+    "error.extra_missing": "{package} is not installed.",
+    "hint.extra_missing": "Install it: `pip install 'nebula-mind[{extra}]'`, or `pip install {package}`.",
 }

@@ -510,4 +510,7 @@ SENTENCES: dict[str, str] = {
     "map.layer2": "温",
     "map.layer3": "深水",
     "map.layer4": "阁楼",
+    "option.png": "改画成一张 PNG 图片（要装 nebula-mind[png]）。",
+    "error.extra_missing": "没有装 {package}。",
+    "hint.extra_missing": "装上再来：`pip install 'nebula-mind[{extra}]'`，或 `pip install {package}`。",
 }

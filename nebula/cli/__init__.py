@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 #: Options whose value names a file, and a file's name may be any bytes.
-_PATHS = {"--mind", "--batch", "--rankings", "--log", "--out", "-o", "--project", "--scene", "--from", "--key-file"}
+_PATHS = {
+    "--mind",
+    "--batch",
+    "--rankings",
+    "--log",
+    "--out",
+    "-o",
+    "--png",
+    "--project",
+    "--scene",
+    "--from",
+    "--key-file",
+}
 _MANY_THREADS = {"--build", "--batch", "bench"}
 
 

@@ -28,10 +28,14 @@ def map_(
     *,
     out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE")] = None,
     open_: Annotated[bool, typer.Option("--open")] = False,
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE")] = None,
 ) -> Outcome:
-    """Draw the star map: one HTML file, nothing loaded from anywhere."""
+    """Draw the star map: one HTML file, nothing loaded from anywhere; or with --png a picture instead."""
     from nebula import maps
     from nebula.starmap.page import render
+
+    if png is not None:
+        return _picture(run, png)
 
     if str(out) == "-":
         page = render(maps.sky(run.mind()))
@@ -42,6 +46,18 @@ def map_(
     data = {"file": str(path), "bytes": len(page), "stars": len(found.stars), "edges": len(found.edges)}
     told = messages.say("map.drawn", stars=len(found.stars), edges=len(found.edges), size=f"{len(page) / 1024:.1f}KB")
     return Outcome(data, [[(str(path), FIT)], [(told, "dim")]], hints=[messages.say("hint.after_map", path=path)])
+
+
+def _picture(run: Run, path: Path) -> Outcome:
+    from nebula import maps
+    from nebula.mindlib import files
+    from nebula.starmap import picture
+
+    found = maps.sky(run.mind())
+    data = picture.render(found)
+    files.replace(path, data)
+    shown = {"file": str(path), "bytes": len(data), "stars": len(found.stars), "edges": len(found.edges)}
+    return Outcome(shown, [[(str(path), FIT)]])
 
 
 def sky(run: Run, *, days: Annotated[int, typer.Option("--days", metavar="N", min=0, max=3650)] = 0) -> Outcome:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from tests.cli.conftest import Nebula
 
@@ -47,6 +50,29 @@ def test_s15_a_memory_that_ends_the_pages_script(nebula: Nebula, tmp_path: Path)
     (block,) = re.findall('id="data">(.*?)</script>', pages[1].read_text(encoding="utf-8"), re.DOTALL)
     stars = [star["text"] for star in json.loads(block)["stars"] if star["kind"] == "notes"]
     assert stars == ["普通的一条", *texts]
+
+
+def test_a_picture(nebula: Nebula, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stars stand where the formulas say, in their ledger's colour; without Pillow a line says what to install."""
+    from PIL import Image
+
+    nebula("add", "灯塔", "--ledger", "profile", *NOW)
+    nebula("pin", "p1")
+    path = tmp_path / "sky.png"
+    assert nebula("map", "--png", str(path), *NOW).code == 0
+    with Image.open(path) as picture:
+        assert picture.size == (1200, 1200)
+        scale = 1200 / 850
+        assert picture.getpixel((round(600 + 170 * scale), 600)) == (242, 193, 78)
+        assert picture.getpixel((600, 600)) == (255, 243, 208)
+        assert picture.getpixel((10, 10)) == (11, 14, 26)
+    first = path.read_bytes()
+    nebula("map", "--png", str(path), *NOW)
+    assert path.read_bytes() == first
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    said = nebula("map", "--png", str(path), *NOW)
+    assert said.code == 4
+    assert "nebula-mind[png]" in said.err
 
 
 def test_the_sky_in_a_terminal(nebula: Nebula) -> None:

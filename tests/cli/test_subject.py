@@ -239,13 +239,17 @@ class TestEndpoint:
         assert found[0]["line"] == 4
         assert found[0]["cosine"] == pytest.approx(1.0, abs=1e-3)
 
-    @pytest.mark.parametrize("mode", ["500", "short", "wrongdim", "nan", "zeros", "html", "redirect", "echo-key"])
+    @pytest.mark.parametrize(
+        "mode", ["500", "slow", "short", "wrongdim", "nan", "zeros", "html", "redirect", "echo-key"]
+    )
     def test_bad_servers_give_one_clear_line_and_leave_the_index_usable(
         self, nebula: Nebula, tmp_path: Path, mode: str
     ) -> None:
         nebula("subject", "init", "a", "--event", "灯塔", "--event", "渡轮")
         with serving(mode, tmp_path) as server:
             set_up(nebula, f"{server.url}/v1")
+            if mode == "slow":
+                nebula("subject", "endpoint", "set", "--timeout-ms", "100")
             for asked in (("search", "a", "灯塔"), ("context", "a", "--query", "灯塔")):
                 said = nebula("subject", *asked)
                 assert (said.code, said.out) == (3, "")
@@ -257,6 +261,7 @@ class TestEndpoint:
             assert state["reason"]
         with serving("good", tmp_path) as server:
             set_up(nebula, f"{server.url}/v1")
+            nebula("subject", "endpoint", "set", "--timeout-ms", "20000")
             assert nebula("subject", "search", "a", "灯塔").code == 0
         said = nebula("subject", "endpoint", "show")
         assert KEY not in said.out
