@@ -2,24 +2,29 @@
 
     python assets/make_shots.py [OUT]
 
-Needs chromium, chromedriver and the development extras. Writes dark, light, one-hop and year as .webp.
+Needs chromium, chromedriver and the development extras. Writes dark, light, one-hop, year, panel-stars and panel-mood
+as .webp.
 """
 
 from __future__ import annotations
 
 import base64
+import queue
 import random
 import shutil
 import sys
 import tempfile
+import threading
+import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from nebula import maps
+from nebula import maps, moods
 from nebula.mind import Mind
+from nebula.panel import server
 
 NOW = datetime(2026, 5, 1, 21)
 PLACES = ["灯塔", "码头", "天文台", "老图书馆", "青岛", "电影院", "温泉", "面包店", "邮局", "海边"]
@@ -47,8 +52,35 @@ def invent(mind: Mind) -> None:
     mind.add("海边的家要有朝北的窗", ledger="profile", pinned=True)
 
 
+def take(driver: webdriver.Chrome, path: Path) -> None:
+    """What is seen now, once it is drawn."""
+    driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 80})
+    path.write_bytes(base64.b64decode(taken["data"]))
+
+
+def panel(driver: webdriver.Chrome, mind: Mind, out: Path) -> None:
+    """Both sides of the panel, after a slider was moved and something was felt."""
+    moods.feel(mind, "sweet", 0.7, "妈妈说海边的房子有消息了")
+    moods.feel(mind, "worry", 0.3, "妈妈说海边的房子有消息了")
+    address: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=server.serve, args=(mind, address.put), daemon=True).start()
+    driver.get(address.get())
+    time.sleep(2)
+    driver.execute_script(
+        "document.getElementById('query').value = '海边的家';"
+        "const s = document.querySelector('[data-key=\"recall.w_lexical\"]'); s.value = 0.1;"
+        "s.dispatchEvent(new Event('input')); s.dispatchEvent(new Event('change'))"
+    )
+    time.sleep(3)
+    take(driver, out / "panel-stars.webp")
+    driver.execute_script("document.getElementById('to-mood').click()")
+    time.sleep(1)
+    take(driver, out / "panel-mood.webp")
+
+
 def main(out: Path) -> None:
-    """Take the four pictures."""
+    """Take the pictures."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1100,860", "--hide-scrollbars"):
@@ -73,9 +105,8 @@ def main(out: Path) -> None:
             }
             for name, script in shots.items():
                 driver.execute_script(script)
-                driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-                taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 80})
-                (out / f"{name}.webp").write_bytes(base64.b64decode(taken["data"]))
+                take(driver, out / f"{name}.webp")
+            panel(driver, mind, out)
         finally:
             driver.quit()
 

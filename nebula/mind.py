@@ -137,6 +137,13 @@ class Mind:
                 raise BadRecord(number, error.message) from error
         return writing.write(self, drafts, None, progress, notices)
 
+    def under(self, overrides: Mapping[str, object]) -> Mind:
+        """The same mind under other settings; the encoder is loaded once."""
+        other = Mind(self.folder, overrides=overrides, now=self.now, lock_timeout=self.store.lock_timeout)
+        if other.settings.recall.lowercase == self.settings.recall.lowercase:
+            other._encoder = self._encoder
+        return other
+
     # recalling
 
     def recall(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent.parent / "nebula"
 #: From the ground up; a name of the package's top level stands in exactly one of them.
 LAYERS = (
-    ("settings", "errors", "clock", "places", "messages", "version", "catalogue", "loopback"),
+    ("settings", "errors", "clock", "places", "messages", "version", "catalogue", "loopback", "webpage"),
     ("mindlib",),
     ("text", "encoder"),
     ("index",),
@@ -38,6 +38,7 @@ LAYERS = (
         ),
         *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject", "maps"),
     ),
+    ("panel",),
     ("cli", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

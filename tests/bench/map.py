@@ -2,8 +2,8 @@
 
     python tests/bench/map.py [STARS] [EDGES]
 
-Invented stars and edges (10,000 and 50,000), headless Chromium. Prints medians of interleaved frames: the sky while it is
-dragged (edges wait), the whole sky at rest, and bare arcs, each filled alone and all in one path. Nothing is asserted.
+Invented stars and edges (10,000 and 50,000), headless Chromium. Prints medians of interleaved frames: the sky while
+it is dragged (edges wait), the whole sky at rest, bare arcs each filled alone and all in one path. Asserts nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ for (let round = 0; round < 21; round++) {
   timed('each', pen, () => { pen.clearRect(0, 0, canvas.width, canvas.height); pen.fillStyle = '#7cc4ff';
     for (let at = 0; at < n; at++) { const [x, y] = spot(at); pen.beginPath(); pen.arc(x, y, 5, 0, 7); pen.fill(); } });
   timed('path', pen, () => { pen.clearRect(0, 0, canvas.width, canvas.height); pen.beginPath();
-    for (let at = 0; at < n; at++) { const [x, y] = spot(at); pen.moveTo(x + 5, y); pen.arc(x, y, 5, 0, 7); } pen.fill(); });
+    for (let at = 0; at < n; at++) { const [x, y] = spot(at); pen.moveTo(x + 5, y); pen.arc(x, y, 5, 0, 7); }
+    pen.fill(); });
 }
 return Object.fromEntries(Object.entries(took).map(([name, list]) => [name, median(list)]));
 """
