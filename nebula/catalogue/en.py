@@ -537,4 +537,5 @@ SENTENCES: dict[str, str] = {
     "panel.reason": "why",
     "panel.choose": "Change source",
     "panel.place": "file or URL",
+    "subject.free_name": "a name that no other view has",
 }

@@ -529,4 +529,5 @@ SENTENCES: dict[str, str] = {
     "panel.reason": "为什么",
     "panel.choose": "换来源",
     "panel.place": "文件或网址",
+    "subject.free_name": "没有别的看法在用的名字",
 }

@@ -80,11 +80,10 @@ def _in_words(error: Exception) -> str:
     if extra:
         return messages.say("usage.extra", what=short(extra[1]))
     if kind == "BadParameter" and parameter is not None:
-        given = re.search(r"'(.*?)'", said.split(":", 1)[-1])
+        given = re.search(r"'(?P<quoted>.*?)'|(?P<outside>\S+) is not in the range", said.split(":", 1)[-1])
+        value = (given["quoted"] or given["outside"]) if given else "-"
         name = max(parameter.opts, key=len)
-        return messages.say(
-            "usage.bad_value", name=name, value=given[1] if given else "-", expected=_expected(parameter)
-        )
+        return messages.say("usage.bad_value", name=name, value=value, expected=_expected(parameter))
     return said
 
 

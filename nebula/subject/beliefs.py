@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nebula import messages
 from nebula.errors import BadValue, UnknownTopic
 from nebula.subject.records import View, names, view
 
@@ -102,8 +103,10 @@ def rename(views: Views, topic: str, name: str, why: str = "") -> list[Step]:
     """Another name for a topic; the old one stays as an alias. Raises UnknownTopic, BadValue for a name in use."""
     old = find(views, topic)
     wanted = name.strip()
-    if not wanted or wanted in views:
-        raise BadValue("rename", name, "…")
+    if not wanted:
+        raise BadValue("rename", '""', messages.say("usage.text"))
+    if wanted in views:
+        raise BadValue("rename", wanted, messages.say("subject.free_name"))
     _check_free(views, wanted, old.topic)
     new = replace(old, topic=wanted, aliases=names([*old.aliases, old.topic], wanted))
     return [Step("rename", old.topic, old, new, why)]
@@ -118,7 +121,7 @@ def delete(views: Views, topic: str, why: str = "") -> list[Step]:
 def _check_free(views: Views, name: str, owner: str) -> None:
     for other in views.values():
         if other.topic != owner and (name == other.topic or name in other.aliases):
-            raise BadValue("alias", name, f"≠ {other.topic}")
+            raise BadValue("alias", name, messages.say("subject.free_name"))
 
 
 def operate(views: Views, obj: Mapping[str, Any]) -> list[Step]:

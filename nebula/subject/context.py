@@ -21,6 +21,8 @@ OPEN, CLOSE = "<actor-sidecar-context>", "</actor-sidecar-context>"
 EVENTS, VIEWS = 6, 4
 BUDGET = 4000  # characters of the whole block
 PAGE_SHARE = 3  # mind.md and state.md together take at most one in so many of them
+LEAST = 20  # characters that are worth showing of one
+LONGEST = 400  # characters of one memory's text; longer ones are cut openly
 ALIKE = 0.8  # share of a text's character pairs that another one holds
 
 
@@ -39,28 +41,31 @@ def block(mind: str, state: str, events: Sequence[Found], views: Sequence[Found]
             lines.append(f"[{messages.say(title)}] {shown}")
             room -= len(lines[-1]) + 1
     chosen = _chosen(sorted([*events, *views], key=lambda hit: -hit.score), room)
-    told = sorted((hit for hit in chosen if hit.source == "events"), key=lambda hit: hit.line)
-    held = [hit for hit in chosen if hit.source == "memory"]
-    for title, hits in (("subject.lived", told), ("subject.believes", held)):
-        lines += [f"[{messages.say(title)}]", *(bullet(hit) for hit in hits)] if hits else []
+    told = [line for hit, line in sorted(chosen, key=lambda pair: pair[0].line) if hit.source == "events"]
+    held = [line for hit, line in chosen if hit.source == "memory"]
+    for title, shown_lines in (("subject.lived", told), ("subject.believes", held)):
+        lines += [f"[{messages.say(title)}]", *shown_lines] if shown_lines else []
     if not chosen:
         lines.append(messages.say("subject.nothing"))
     return "\n".join([OPEN, *lines, CLOSE])
 
 
-def _chosen(hits: Iterable[Found], room: int) -> list[Found]:
+def _chosen(hits: Iterable[Found], room: int) -> list[tuple[Found, str]]:
+    """Hits with their lines, as many as there is room for, none that says what one before it says."""
     room -= sum(len(messages.say(title)) + 3 for title in ("subject.lived", "subject.believes"))
-    chosen: list[Found] = []
+    chosen: list[tuple[Found, str]] = []
     seen: list[set[str]] = []
     for hit in hits:
         pairs = _pairs(hit.text)
         if any(len(pairs & other) >= ALIKE * len(pairs) for other in seen):
             continue
-        size = len(bullet(hit)) + 1
-        if size <= room:
-            chosen.append(hit)
+        line = bullet(hit)
+        if len(line) >= room and not chosen and room > LEAST:  # the best one comes, if need be in part
+            line = _fitted(line, room - 1)
+        if len(line) < room:
+            chosen.append((hit, line))
             seen.append(pairs)
-            room -= size
+            room -= len(line) + 1
     return chosen
 
 
@@ -73,10 +78,11 @@ def bullet(hit: Found) -> str:
     """One hit as a line: story time and how it came to be known, or the topic; then its text."""
     if hit.source == "memory":
         names = f"（{'、'.join(hit.aliases)}）" if hit.aliases else ""
-        return f"- {escaped(hit.topic + names)}：{escaped(hit.text)}"
+        return f"- {escaped(hit.topic + names)}：{_fitted(escaped(hit.text), LONGEST)}"
     teller = messages.say("subject.heard_from", teller=hit.origin["subject"]) if hit.origin.get("subject") else hit.kind
     known = " · ".join(part for part in (hit.time, teller if hit.kind != "lived" else "") if part)
-    return f"- ({escaped(known)}) {escaped(hit.text)}" if known else f"- {escaped(hit.text)}"
+    text = _fitted(escaped(hit.text), LONGEST)
+    return f"- ({escaped(known)}) {text}" if known else f"- {text}"
 
 
 def escaped(text: str) -> str:

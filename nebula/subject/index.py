@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FORMAT = "1"
 SOURCES = ("events", "memory")
+#: Characters of a text that its vector is made of: a megabyte would take minutes. By word all of it is found.
+EMBEDDED = 8000
 LOCK_SECONDS = 10.0
 TABLES = {"meta", "source", "chunk"}
 T = TypeVar("T")
@@ -92,7 +94,9 @@ class SubjectIndex:
         if all(rows.get(key) == value for key, value in wanted.items()):
             return
         if self._base.execute("SELECT 1 FROM chunk LIMIT 1").fetchone():
-            there = " ".join(rows.get(key, "?") for key in wanted)
+            if not wanted.keys() <= rows.keys():
+                raise sqlite3.DatabaseError("no model")  # never written so: it is damaged
+            there = " ".join(rows[key] for key in wanted)
             raise IndexOfAnotherModel(self.path, there, " ".join(wanted.values()))
         with self._base:
             self._base.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", wanted.items())
@@ -118,7 +122,7 @@ class SubjectIndex:
         changed = [c for place, c in wanted.items() if places.get(place) != (c.since, c.until, c.text)]
         fresh = list(dict.fromkeys(chunk.text for chunk in changed if chunk.text not in known))
         try:
-            vectors = embedder.embed(fresh) if fresh else ()
+            vectors = embedder.embed([text[:EMBEDDED] for text in fresh]) if fresh else ()
         except NebulaError as error:
             self._note(subject, source, row[0] if row else "", error.message)
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nebula import messages
 from nebula.errors import BadValue, EmptyText, check_unicode
 from nebula.mindlib import ledger
 
@@ -75,9 +76,9 @@ def view(obj: Mapping[str, Any]) -> View:
     """A view of an object. Raises BadValue naming the field."""
     topic, said = _text(obj, "topic").strip(), _text(obj, "view")
     if not topic:
-        raise BadValue("topic", "", "…")
+        raise BadValue("topic", '""', messages.say("usage.text"))
     if not said.strip():
-        raise BadValue("view", "", "…")
+        raise BadValue("view", '""', messages.say("usage.text"))
     given = obj.get("aliases") or []
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise BadValue("aliases", given, '["…"]')

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         (("recal", "x"), "是不是想用 recall？"),
         (("list", "--bogus"), "没有 --bogus 这个选项"),
         (("list", "-n", "x"), "--limit 不能是 x"),
+        (("list", "-n", "0"), "--limit 不能是 0"),
+        (("panel", "--port", "99999"), "--port 不能是 99999"),
         (("add", "x", "--at", "某天"), "--at 不能是 某天"),
     ],
 )

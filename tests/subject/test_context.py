@@ -56,6 +56,15 @@ def test_with_nothing_relevant_one_line_says_so() -> None:
     assert context.block("", "", [], []).split("\n")[2] == "没有想起什么相关的。"
 
 
+def test_a_long_one_comes_in_part() -> None:
+    """A memory longer than the block is still told: its beginning, cut openly."""
+    block = context.block("", "", [lived(1, "灯塔<" * 300_000)], [], 4000)
+    assert block.count("灯塔&lt;") > 50
+    assert "…" in block
+    assert len(block) < 600
+    assert "灯塔" in context.block("", "", [lived(1, "灯塔海" * 300)], [], 200)
+
+
 def test_what_says_nearly_the_same_is_left_out() -> None:
     twice = [lived(1, "阿苇递来一块蓝手帕，说不用还。", 0.9), lived(2, "阿苇递来一块蓝手帕，说不用还！", 0.8)]
     block = context.block(
