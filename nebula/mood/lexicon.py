@@ -30,7 +30,10 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True)
 class _Rules:
-    """A language's surroundings; all but the two `after` are matched up to where the word begins."""
+    """A language's surroundings; all but the two `after` are matched up to where the word begins.
+
+    Compiled when a word is found: most texts have none, and it would cost every command 5 ms.
+    """
 
     turns: re.Pattern[str]  # one negation or several in a row
     each: re.Pattern[str]
@@ -51,35 +54,43 @@ _ZH_VERY = (
     "多么|更加|更|最|蛮|挺|巨"
 )
 _ZH_LINK = "什么可|什么好|什么|啥可|啥好|得|可|是|会|再|能|觉得|感到|感觉|算|够|想|让人|令人|怎么|的|有点|一点"
-_CHINESE = _Rules(
-    turns=re.compile(rf"(?:(?:{_ZH_NOT})(?:{_ZH_LINK}|{_ZH_VERY})*)+$"),
-    each=re.compile(_ZH_NOT),
-    asked=re.compile(rf"(?:有没有|是不是|会不会|要不要|能不能|开心不|高兴不)(?:{_ZH_LINK}|{_ZH_VERY})*$"),
-    very=re.compile(rf"(?:{_ZH_VERY})(?:的|地|得|是|让人|令人)?$"),
-    little=re.compile(r"(?:有一?点点?儿?|一点点?|有些|稍微|略微|略|微微|些许|小小地?)(?:的|地|让人|令人)?$"),
-    very_after=re.compile(r"极了|死了|坏了|疯了|透了|得不得了|得要命|得要死|得不行|得很|不已|至极|到不行|到爆"),
-    turned_after=re.compile(r"不起来|不了(?!.{0,2}多)"),
-)
 _EN_VERY = (
     "very|really|so|too|extremely|incredibly|deeply|terribly|truly|super|absolutely|utterly|totally|completely|such|"
     "awfully|most|much|more"
 )
-_ENGLISH = _Rules(
-    turns=re.compile(
-        r"(?:(?:\b(?:not|never|no|without|hardly|barely|neither|nor|cannot|nothing|(?:is|are|was|were|do|does|did|have|"
-        r"had|ca|wo|ai|would|should|could)nt)|n't)\s+"
-        rf"(?:(?:{_EN_VERY}|quite|particularly|overly|that|a|an|the|any|be|been|being|feel|feeling|get|getting|at|all|"
-        r"longer|anymore|even|exactly|you|to|make|made|me)\s+)*)+$"
-    ),
-    each=re.compile(r"\b(?:not|never|no|without|hardly|barely|neither|nor|cannot|nothing)\b|n't|\w+nt\b"),
-    asked=_NEVER,
-    very=re.compile(rf"\b(?:{_EN_VERY})\s+(?:an?\s+)?$"),
-    little=re.compile(
-        r"\b(?:slightly|a (?:little|little bit|bit|tad)|somewhat|kind of|kinda|sort of|sorta|mildly)\s+$"
-    ),
-    very_after=re.compile(r" as can be| to death| beyond words"),
-    turned_after=_NEVER,
-)
+
+
+@cache
+def _chinese() -> _Rules:
+    return _Rules(
+        turns=re.compile(rf"(?:(?:{_ZH_NOT})(?:{_ZH_LINK}|{_ZH_VERY})*)+$"),
+        each=re.compile(_ZH_NOT),
+        asked=re.compile(rf"(?:有没有|是不是|会不会|要不要|能不能|开心不|高兴不)(?:{_ZH_LINK}|{_ZH_VERY})*$"),
+        very=re.compile(rf"(?:{_ZH_VERY})(?:的|地|得|是|让人|令人)?$"),
+        little=re.compile(r"(?:有一?点点?儿?|一点点?|有些|稍微|略微|略|微微|些许|小小地?)(?:的|地|让人|令人)?$"),
+        very_after=re.compile(r"极了|死了|坏了|疯了|透了|得不得了|得要命|得要死|得不行|得很|不已|至极|到不行|到爆"),
+        turned_after=re.compile(r"不起来|不了(?!.{0,2}多)"),
+    )
+
+
+@cache
+def _english() -> _Rules:
+    return _Rules(
+        turns=re.compile(
+            r"(?:(?:\b(?:not|never|no|without|hardly|barely|neither|nor|cannot|nothing|(?:is|are|was|were|do|does|did|have|"
+            r"had|ca|wo|ai|would|should|could)nt)|n't)\s+"
+            rf"(?:(?:{_EN_VERY}|quite|particularly|overly|that|a|an|the|any|be|been|being|feel|feeling|get|getting|at|all|"
+            r"longer|anymore|even|exactly|you|to|make|made|me)\s+)*)+$"
+        ),
+        each=re.compile(r"\b(?:not|never|no|without|hardly|barely|neither|nor|cannot|nothing)\b|n't|\w+nt\b"),
+        asked=_NEVER,
+        very=re.compile(rf"\b(?:{_EN_VERY})\s+(?:an?\s+)?$"),
+        little=re.compile(
+            r"\b(?:slightly|a (?:little|little bit|bit|tad)|somewhat|kind of|kinda|sort of|sorta|mildly)\s+$"
+        ),
+        very_after=re.compile(r" as can be| to death| beyond words"),
+        turned_after=_NEVER,
+    )
 
 
 @dataclass(frozen=True)
@@ -170,7 +181,7 @@ def _in_place(folded: str, word: _Word) -> tuple[int, str, float]:
     """(start with what turns it, dimension, strength) of a word as its surroundings make it; "" for silence."""
     before = folded[max(0, word.start - _BEFORE) : word.start]
     after = folded[word.end : word.end + _AFTER]
-    rules = _ENGLISH if folded[word.start].isascii() else _CHINESE
+    rules = _english() if folded[word.start].isascii() else _chinese()
     turned = rules.turns.search(before)
     nots = len(rules.each.findall(turned[0])) if turned and not rules.asks(before, folded[word.start]) else 0
     if rules.turned_after.match(after):
