@@ -24,7 +24,7 @@ from nebula.errors import (
 from nebula.life import forgetting
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import BY_NAME, split_ref
-from nebula.mindlib.store import CHANGES, CONFIG, INDEX, Store
+from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, Store
 from nebula.mood import lexicon
 from nebula.recall.hit import Filters, Question
 from nebula.recall.recollect import admits, recollect
@@ -63,7 +63,8 @@ def has_numpy() -> bool:
 class Mind:
     """The mind in a folder, under settings. `overrides` are dotted settings above the file's; `now` tells the time.
 
-    Opening creates nothing. Raises SettingsUnusable where `mind-config.json` can't be used.
+    Opening creates nothing, but finishes an erase that was cut short. Raises SettingsUnusable where `mind-config.json`
+    can't be used.
     """
 
     def __init__(
@@ -84,6 +85,10 @@ class Mind:
                 self.store.path(CONFIG), str(error.facts["key"]), str(error.facts["reason"])
             ) from error
         self._encoder: Encoder | None = None
+        if (self.folder / ERASING).exists():
+            from nebula import erasure
+
+            erasure.finish(self.store)
 
     @property
     def folder(self) -> Path:

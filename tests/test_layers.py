@@ -35,6 +35,8 @@ LAYERS = (
             "surface",
             "outlook",
             "endpoint",
+            "erasure",
+            "erase",
         ),
         *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject", "maps"),
     ),

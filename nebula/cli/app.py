@@ -23,7 +23,7 @@ GROUPS = {
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
-    "tend": ("doctor", "embed", "config", "import"),
+    "tend": ("doctor", "embed", "config", "import", "erase"),
     "try": ("demo", "bench"),
 }
 
@@ -40,6 +40,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "panel": ("panel",),
     "schedule": ("schedule",),
     "transfer": ("import",),
+    "erase": ("erase",),
     "subject_group": ("subject",),
     "meaning": ("embed",),
     "config": ("config",),

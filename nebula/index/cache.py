@@ -19,7 +19,9 @@ from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import INDEX, Marks, Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+    from typing import Any
 
     from nebula.index.catchup import Embedder, Save
     from nebula.index.manifest import Folded, Source
@@ -126,3 +128,25 @@ class Cache:
         state.lay_over(table, found.strings, changes.fold(catchup.read_tail(self.store, found.manifest).objects))
         arrays = [part for _, part in found.rows]
         return Index(self.store, table, arrays, found.dense(), found.strings, embedded)
+
+
+def purge(folder: Path, texts: Iterable[str], timeout: float) -> None:
+    """Drop the vectors of some texts from an index folder, and its rows, which the next opening reads anew.
+
+    All other vectors wait for their texts. Raises WriteFailed, LockedTooLong.
+    """
+    import numpy as np
+
+    from nebula.index.hashing import h64
+
+    gone = np.array([h64(text) for text in texts], np.uint64)
+    with files.job_lock(folder / parts.LOCK, timeout):
+        found = parts.load(folder)
+        found.start_over()
+        kept = [("", {**arrays, **_rows_of(arrays, ~np.isin(arrays["vec_hash"], gone))}) for _, arrays in found.vectors]
+        found.vectors = [(name, arrays) for name, arrays in kept if len(arrays["vec"])]
+        parts.save(folder, found)
+
+
+def _rows_of(arrays: Mapping[str, Any], kept: Any) -> dict[str, Any]:
+    return {name: arrays[name][kept] for name in ("vec", "vec_row", "vec_hash")}

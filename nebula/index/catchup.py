@@ -136,8 +136,11 @@ def _read_ledgers(store: Store, parts: Parts, mode: Mode) -> None:
     sources, next_id = dict(parts.manifest.sources), dict(parts.manifest.next_id)
     table = parts.table()
     for kind in changed:
-        sources[kind.file], lines = _read_new(store, kind, sources.get(kind.file))
-        arrivals += segments.name_lines(kind.name, lines, table)
+        before = sources.get(kind.file)
+        sources[kind.file], lines = _read_new(store, kind, before)
+        goes_back = before is not None and any(line.obj["id"] < next_id.get(kind.name, 1) for line in lines)
+        erased = [obj["id"] for obj in store.erased(kind.name)] if goes_back else []
+        arrivals += segments.name_lines(kind.name, lines, table, erased)
         next_id[kind.name] = max([next_id.get(kind.name, 1), *(line.obj["id"] + 1 for line in lines)])
     parts.manifest = replace(parts.manifest, sources=sources, next_id=next_id)
     parts.changed = True

@@ -16,7 +16,7 @@ from nebula.text import words
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,14 +38,19 @@ class Arrival:
     length: int
 
 
-def name_lines(kind: str, lines: Sequence[Line], table: Table) -> list[Arrival]:
-    """Lines of one ledger, in file order, behind those already in the table -> memories with uid and `repeated`."""
+def name_lines(kind: str, lines: Sequence[Line], table: Table, erased: Collection[int] = ()) -> list[Arrival]:
+    """Lines of one ledger, in file order, behind those already in the table -> memories with uid and `repeated`.
+
+    `erased` are ids of the lines before that are in no table and yet taken.
+    """
     numbers = [line.obj["id"] for line in lines]
     known = {
         number for number, row in zip(numbers, table.rows_of([(kind, n) for n in numbers]), strict=True) if row >= 0
     }
+    known |= set(erased)
     namer = Namer(kind, known.__contains__, lambda uid: table.row_of_uid(uid) >= 0)
-    return [Arrival(namer.memory(line.obj), line.offset, line.length) for line in lines]
+    named = [(namer.memory(line.obj), line) for line in lines]
+    return [Arrival(memory, line.offset, line.length) for memory, line in named if memory is not None]
 
 
 def build(

@@ -242,6 +242,26 @@ def replace_with(path: Path, write: Callable[[int], bool], *, durable: bool = Tr
         raise WriteFailed(path, error.strerror or str(error)) from error
 
 
+def rewrite(path: Path, make: Callable[[bytes], bytes], timeout: float = LOCK_TIMEOUT) -> bool:
+    """Put `make(bytes)` in a ledger's place under its lock; -> whether anything changed. An absent file stays absent.
+
+    What a program without our lock appended meanwhile goes to the new file's end. Raises WriteFailed, LockedTooLong.
+    """
+    if not path.exists():
+        return False
+    with appending(path, timeout) as file:
+        before = file.read()
+        after = make(before)
+        if after == before:
+            return False
+        replace(path, after)
+        late = _read_at(file.descriptor, len(before), os.fstat(file.descriptor).st_size - len(before))
+        if late:
+            with appending(path, timeout) as fresh:
+                fresh.append(late)
+    return True
+
+
 def log_stream(path: str) -> TextIO:
     """A stream that writes to the end of a file, line by line; the null device where it can't be opened."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)

@@ -90,6 +90,24 @@ def scan(
     return Scan(lines, damages, base + end)
 
 
+def split(data: bytes) -> list[bytes]:
+    """The physical lines of a ledger, each with its newline; joined they are `data` again."""
+    lines = data.split(b"\n")
+    last = lines.pop()
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def parse(line: bytes) -> dict[str, Any] | None:
+    """The object of one physical line; None where it holds none."""
+    import orjson
+
+    try:
+        obj = orjson.loads(line.removeprefix(_BOM))
+    except orjson.JSONDecodeError:
+        return None
+    return obj if isinstance(obj, dict) else None
+
+
 def dump(objects: Iterable[Mapping[str, Any]]) -> bytes:
     """Objects -> whole lines. Raises BadValue for text that is not Unicode (a lone surrogate) or a number too large."""
     import orjson

@@ -249,6 +249,20 @@ def reason_unreadable(obj: object) -> str | None:
     return None
 
 
+def tombstone(number: int, at: str, uid: str = "") -> dict[str, Any]:
+    """What stays in the place of an erased memory: its id, which is never given again, and when it was erased.
+
+    `uid`, where it was drawn at random, keeps a merge from bringing the memory back; one that is a hash of the text
+    would tell whoever guesses the text, and is left out.
+    """
+    return {"id": number, "at": at, "text": "", "erased": True, **({"uid": uid} if uid else {})}
+
+
+def is_tombstone(obj: Mapping[str, Any]) -> bool:
+    """Whether a readable line stands where a memory was erased."""
+    return obj.get("erased") is True and obj.get("text") == ""
+
+
 def from_object(ledger: str, obj: Mapping[str, Any], *, repeated: bool = False, uid: str = "") -> Memory:
     """A parsed line that `reason_unreadable` passes -> Memory; `uid` stands in where the line has none."""
     values: dict[str, Any] = {"at": "", "via": default_via(ledger)}

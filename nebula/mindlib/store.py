@@ -20,6 +20,7 @@ from nebula.mindlib.record import (
     Memory,
     derived_uid,
     from_object,
+    is_tombstone,
     reason_unreadable,
     split_ref,
     to_object,
@@ -35,6 +36,8 @@ CAPTURED = "captured.jsonl"
 TAGS = "tags.jsonl"
 CONFIG = "mind-config.json"
 INDEX = ".index"
+#: What is being erased; it lies there only while that is under way.
+ERASING = ".erase.json"
 #: Every append-only file of a mind; doctor looks at them all.
 SIDE_LEDGERS = (CHANGES, "mood.jsonl", TAGS, CAPTURED, "longterm.history.jsonl")
 #: What is laid over the memories' own lines.
@@ -76,11 +79,13 @@ class Namer:
         self.ids: set[int] = set()
         self.seen: Counter[tuple[str, str]] = Counter()
 
-    def memory(self, obj: Mapping[str, Any]) -> Memory:
-        """The memory of the next line, by its own line alone."""
+    def memory(self, obj: Mapping[str, Any]) -> Memory | None:
+        """The memory of the next line, by its own line alone; None for one that was erased, whose id stays taken."""
         number = obj["id"]
         repeated = number in self.ids or self.id_taken(number)
         self.ids.add(number)
+        if is_tombstone(obj):
+            return None
         return from_object(self.kind, obj, repeated=repeated, uid="" if obj.get("uid") else self._derived(obj))
 
     def _derived(self, obj: Mapping[str, Any]) -> str:
@@ -114,7 +119,12 @@ class Store:
         """One ledger's memories, each by its own line alone."""
         found = self.scan(kind)
         namer = Namer(kind)
-        return Reading([namer.memory(line.obj) for line in found.lines], found.damages)
+        named = (namer.memory(line.obj) for line in found.lines)
+        return Reading([memory for memory in named if memory is not None], found.damages)
+
+    def erased(self, kind: str) -> list[dict[str, Any]]:
+        """The tombstones of a ledger."""
+        return [line.obj for line in self.scan(kind).lines if is_tombstone(line.obj)]
 
     def read_all(self, until: str = "", kinds: Sequence[str] = tuple(BY_NAME)) -> Reading:
         """All six ledgers (or some) with the changes folded in; `until` (a ledger time) gives the mind as of then."""

@@ -1,0 +1,185 @@
+"""Erasing what a person names, and looking whether anything of it is left (spec, rule 1: only on the explicit word).
+
+With a memory go the earlier texts that it replaced, later ones and others that quote it whole, the summaries that
+digest or quote it, and every quote of it in what else the mind's folder holds. Other memories that merely share words
+with it stay and are named. Subjects of a story are no part of a mind.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nebula import clock, erasure
+from nebula.errors import UnknownRef, WrongUsage
+from nebula.mindlib import ledger
+from nebula.mindlib.record import to_object
+from nebula.mindlib.store import INDEX
+from nebula.text import quotes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from nebula.mind import Mind
+    from nebula.mindlib.record import Memory
+    from nebula.results import Notice
+    from nebula.text.quotes import Sought
+
+NAMED, MATCHES, VERSION, SAME, SUMMARY = "named", "matches", "version", "same", "summary"
+#: Reports of failures that no command was made for, which may show what it was about.
+REPORTS = "nebula-report-*.txt"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an erase would take: each memory with why it goes; `near` are others that share words and stay."""
+
+    memories: Sequence[tuple[Memory, str]]
+    near: Sequence[str]
+    words: Sequence[str]
+
+    @property
+    def refs(self) -> list[str]:
+        """The refs that go."""
+        return [memory.ref for memory, _ in self.memories]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts that must be found nowhere afterwards; a digest tells of others too and is not among them."""
+        return [memory.text for memory, why in self.memories if why != SUMMARY]
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was erased, and in which files something of it is left: none, or files that are not the program's."""
+
+    plan: Plan
+    left: Mapping[str, int]
+    notices: Sequence[Notice] = ()
+
+
+def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Plan:
+    """What goes with these refs and with every memory that has one of the words in it. Raises UnknownRef, WrongUsage."""
+    words = [word.strip() for word in words if word.strip()]
+    if not refs and not words:
+        raise WrongUsage("erase REF… | --match TEXT")
+    every = mind.store.read_all().memories
+    by_name = {name: memory for memory in reversed(every) for name in (memory.ref, memory.uid)}
+    gone: dict[str, tuple[Memory, str]] = {}
+    for ref in refs:
+        memory = by_name.get(ref.strip().lower())
+        if memory is None:
+            raise UnknownRef(ref)
+        gone.setdefault(memory.uid, (memory, NAMED))
+    for memory in every:
+        if words and any(word.casefold() in said.casefold() for said in _strings(to_object(memory)) for word in words):
+            gone.setdefault(memory.uid, (memory, MATCHES))
+    _versions(gone, by_name)
+    wanted = quotes.sought(memory.text for memory, _ in gone.values())
+    for memory in every:
+        if memory.uid not in gone and memory.ledger != "summaries" and _says_the_same(memory, gone, wanted):
+            gone[memory.uid] = (memory, SAME)
+    taken = {name for memory, _ in gone.values() for name in (memory.ref, memory.uid)}
+    near = []
+    for memory in every:
+        if memory.uid in gone:
+            continue
+        quoted = bool(quotes.find(wanted, memory.text))
+        if memory.ledger == "summaries" and (quoted or taken.intersection(memory.covers)):
+            gone[memory.uid] = (memory, SUMMARY)
+        elif quoted:
+            near.append(memory.ref)
+    return Plan(list(gone.values()), near, words)
+
+
+def _versions(gone: dict[str, tuple[Memory, str]], by_name: Mapping[str, Memory]) -> None:
+    """Add the earlier texts that memories replaced, and later ones that have much of the text still."""
+    wanted = quotes.sought(memory.text for memory, _ in gone.values())
+    after = {earlier.uid: memory for memory in by_name.values() if (earlier := by_name.get(memory.supersedes))}
+    queue = [memory for memory, _ in gone.values()]
+    while queue:
+        memory = queue.pop()
+        later = after.get(memory.uid)
+        found = [by_name.get(memory.supersedes), later if later and quotes.find(wanted, later.text) else None]
+        for other in found:
+            if other is not None and other.uid not in gone:
+                gone[other.uid] = (other, VERSION)
+                queue.append(other)
+
+
+def _says_the_same(memory: Memory, gone: Mapping[str, tuple[Memory, str]], wanted: Sought) -> bool:
+    """Whether a memory has the whole text of one that goes in it."""
+    if not quotes.find(wanted, memory.text):
+        return False
+    return any(other.text.strip() in memory.text for other, _ in gone.values())
+
+
+def erase(mind: Mind, what: Plan) -> Erased:
+    """Erase; on return it is gone, and every file was looked through. Raises WriteFailed, LockedTooLong."""
+    summaries = [memory for memory, _ in what.memories if memory.ledger == "summaries"]
+    job = erasure.Job(
+        clock.write(mind.now()),
+        [memory.uid for memory, _ in what.memories],
+        what.refs,
+        what.texts,
+        what.words,
+        sorted({ref for memory in summaries for ref in memory.covers} - set(what.refs)),
+        [memory.ref for memory in summaries],
+        [memory.text for memory, why in what.memories if why == SUMMARY],
+    )
+    erasure.begin(mind.store, job)
+    _, notices = mind.follow(0)
+    return Erased(what, left(mind, what.texts, what.words), notices)
+
+
+def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[str, int]:
+    """Where something of texts stands: file -> places, over every file of the mind and the reports of failures.
+
+    What other memories say themselves does not count, but for `words`: those count wherever they are. The index holds
+    numbers; it is searched for the texts' bytes.
+    """
+    told = (memory.text for memory in mind.store.read_all().memories)
+    wanted = quotes.without(quotes.sought(texts), told) | quotes.sought((), words)
+    probes = [probe.encode() for probe in {*quotes.probes(texts), *words} & {*wanted.windows, *wanted.whole, *words}]
+    found: dict[str, int] = {}
+    for name, path in _every_file(mind):
+        try:
+            data = path.read_bytes()
+        except OSError:
+            continue
+        if name.startswith(f"{INDEX}/"):
+            places = sum(probe in data for probe in probes)
+        else:
+            places = sum(len(quotes.find(wanted, said)) for said in _sayings(name, data))
+        if places:
+            found[name] = places
+    return found
+
+
+def _every_file(mind: Mind) -> Iterator[tuple[str, Path]]:
+    for path in sorted(mind.folder.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(mind.folder).as_posix(), path
+    for path in sorted(Path(tempfile.gettempdir()).glob(REPORTS)):
+        yield str(path), path
+
+
+def _sayings(name: str, data: bytes) -> Iterator[str]:
+    """Every text in a file: the strings of its objects, and of what holds none all that its bytes may say."""
+    if not name.endswith(".jsonl"):
+        yield erasure.readings(data)[-1]
+        return
+    for raw in ledger.split(data):
+        obj = ledger.parse(raw)
+        yield from erasure.readings(raw)[-1:] if obj is None else _strings(obj)
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for key, item in value.items() for text in (key, *_strings(item)))
+    elif isinstance(value, list | tuple):
+        yield from (text for item in value for text in _strings(item))

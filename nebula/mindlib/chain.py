@@ -1,0 +1,153 @@
+"""A hash chain over the append-only files, kept beside them in `chain.jsonl`: it names any line that is no longer as it
+was when it was chained.
+
+Each line of the chain covers the lines that came to one file since: {"at", "file", "first", "lines": 16 hex digits for
+each, "hash"}, the hash taken over all this and the hash of the line before. It is extended at night and by
+`doctor --verify`, never by an add; what came since is not covered yet. Erasing and repairing change it on record
+("why"). It shows accidents, sync programs and edits by hand; who may write all files can also write a new chain, which
+is why the head is printed: noted elsewhere, it tells that too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nebula.mindlib import files, ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+CHAIN = "chain.jsonl"
+_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The digests of each file's chained lines, in order; the head; and lines of the chain itself that do not hold."""
+
+    digests: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    head: str = ""
+    broken: Sequence[int] = ()
+    #: What was changed on record: {"at", "why", "lines"}.
+    acts: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line that is not as it was chained: the file, `what` (changed, removed, inserted), its line now or then."""
+
+    file: str
+    line: int
+    what: str
+
+
+def digest(line: bytes) -> str:
+    """A line's digest, 16 hex digits; its newline and what carriage returns stand before it do not count."""
+    return hashlib.blake2b(line.rstrip(b"\r\n"), digest_size=_DIGITS // 2).hexdigest()
+
+
+def digests(data: bytes) -> list[str]:
+    """The digest of each whole line; a last one without a newline may still be growing and has none."""
+    return [digest(line) for line in ledger.split(data) if line.endswith(b"\n")]
+
+
+def read(folder: Path) -> Chain:
+    """The chain as it lies there. Raises LedgerUnusable."""
+    found: dict[str, list[str]] = {}
+    head, broken, acts = "", [], []
+    for number, raw in enumerate(ledger.split(files.read(folder / CHAIN)), start=1):
+        obj = ledger.parse(raw)
+        if obj is None or obj.get("hash") != _hash(head, obj):
+            broken.append(number)
+        if obj is None:
+            continue
+        head = str(obj.get("hash", ""))
+        name, lines = obj.get("file"), obj.get("lines")
+        if isinstance(name, str) and isinstance(lines, str):
+            found.setdefault(name, []).extend(lines[at : at + _DIGITS] for at in range(0, len(lines), _DIGITS))
+        if "why" in obj:
+            acts.append({key: obj.get(key) for key in ("at", "why", "changed")})
+    return Chain(found, head, broken, acts)
+
+
+def faults(chain: Chain, name: str, data: bytes) -> list[Fault]:
+    """Every line of a file that is not as it was chained."""
+    import difflib
+
+    then, now = list(chain.digests.get(name, ())), digests(data)
+    if now[: len(then)] == then:
+        return []
+    first = next((at for at, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), min(len(then), len(now)))
+    found: list[Fault] = []
+    matcher = difflib.SequenceMatcher(None, then[first:], now[first:], autojunk=False)
+    for tag, was, was_end, new, new_end in matcher.get_opcodes():
+        if tag == "equal" or (tag == "insert" and first + was >= len(then)):
+            continue  # what follows the last chained line was added since
+        changed = min(was_end - was, new_end - new) if tag == "replace" else 0
+        found += [Fault(name, first + new + n + 1, "changed") for n in range(changed)]
+        found += [Fault(name, first + n + 1, "removed") for n in range(was + changed, was_end)]
+        if first + was_end < len(then):
+            found += [Fault(name, first + n + 1, "inserted") for n in range(new + changed, new_end)]
+    return found
+
+
+def extend(folder: Path, names: Sequence[str], at: str, timeout: float = files.LOCK_TIMEOUT) -> dict[str, int]:
+    """Chain the lines that came since, in files whose chained lines are as they were; -> lines by file.
+
+    Raises WriteFailed, LockedTooLong, LedgerUnusable.
+    """
+    grown: dict[str, int] = {}
+    with files.appending(folder / CHAIN, timeout) as file:
+        chain = read(folder)
+        entries, head = [], chain.head
+        for name in names:
+            then, now = chain.digests.get(name, ()), digests(files.read(folder / name))
+            if len(now) > len(then) and now[: len(then)] == list(then):
+                fresh = now[len(then) :]
+                entries.append(_entry(head, {"at": at, "file": name, "first": len(then) + 1, "lines": "".join(fresh)}))
+                head, grown[name] = entries[-1]["hash"], len(fresh)
+        if entries:
+            file.append(ledger.dump(entries))
+    return grown
+
+
+def amend(
+    folder: Path, change: Callable[[str, Sequence[str]], Sequence[str]], at: str, why: str, timeout: float
+) -> None:
+    """Write the chain anew with each file's digests put through `change(name, digests)`; the reason stands in it.
+
+    What did not hold before does not hold after: nothing is looked at but the digests. A mind without a chain gets
+    none. Raises WriteFailed, LockedTooLong.
+    """
+
+    def rewritten(before: bytes) -> bytes:
+        chain = read(folder)
+        fresh = {name: list(change(name, then)) for name, then in chain.digests.items()}
+        changed = {name: n for name, then in chain.digests.items() if (n := _differing(then, fresh[name]))}
+        if not changed:
+            return before
+        entries: list[dict[str, Any]] = []
+        acts = [*chain.acts, {"at": at, "why": why, "changed": changed}]
+        for obj in [*acts, *({"at": at, "file": n, "first": 1, "lines": "".join(d)} for n, d in fresh.items())]:
+            entries.append(_entry(entries[-1]["hash"] if entries else "", obj))
+        return ledger.dump(entries)
+
+    files.rewrite(folder / CHAIN, rewritten, timeout)
+
+
+def _differing(then: Sequence[str], now: Sequence[str]) -> int:
+    """How many digests went or became others."""
+    left = set(now)
+    return sum(one not in left for one in then)
+
+
+def _entry(head: str, obj: Mapping[str, Any]) -> dict[str, Any]:
+    return {**obj, "hash": _hash(head, obj)}
+
+
+def _hash(head: str, obj: Mapping[str, Any]) -> str:
+    said = ledger.dump([{key: value for key, value in obj.items() if key != "hash"}])
+    return hashlib.blake2b(head.encode() + said, digest_size=16).hexdigest()
