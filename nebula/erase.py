@@ -61,7 +61,7 @@ class Erased:
 
 
 def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Plan:
-    """What goes with these refs and with every memory that has one of the words in it. Raises UnknownRef, WrongUsage."""
+    """What goes with these refs and every memory that has a word in it. Raises UnknownRef, WrongUsage."""
     words = [word.strip() for word in words if word.strip()]
     if not refs and not words:
         raise WrongUsage("erase REF… | --match TEXT")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula.errors import LedgerUnusable
 from nebula.mindlib import chain, changes, files, ledger
-from nebula.mindlib.record import BY_NAME, derived_uid, is_tombstone, reason_unreadable, split_ref, tombstone
+from nebula.mindlib.record import BY_NAME, derived_uid, reason_unreadable, split_ref, tombstone
 from nebula.mindlib.store import CAPTURED, CHANGES, ERASING, INDEX, SIDE_LEDGERS, TAGS, Namer
 from nebula.text import quotes
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.mindlib.store import Store
     from nebula.text.quotes import Sought
+
+    #: A file's bytes -> its lines, each as it is and as it becomes.
+    Lines = Callable[[bytes], list[tuple[bytes, bytes]]]
 
 LOCK = ".erase.lock"
 #: Held throughout, in this order: whoever works on the mind as a whole waits, or is waited for.
@@ -61,11 +64,14 @@ class Job:
 
 
 def begin(store: Store, job: Job) -> None:
-    """Write a job down and do it. Raises WriteFailed, LockedTooLong; once it is written down, `finish` does the rest."""
+    """Write a job down and do it. Raises WriteFailed, LockedTooLong; once written down, `finish` does the rest."""
     import orjson
 
     files.make_folder(store.folder)
     with _held(store):
+        earlier = _pending(store.folder / ERASING)
+        if earlier is not None:  # cut short since this mind was opened
+            _carry_out(store, earlier)
         files.replace(store.folder / ERASING, orjson.dumps(asdict(job)))
         _carry_out(store, job)
 
@@ -102,13 +108,11 @@ def _held(store: Store) -> Any:
 
 def _carry_out(store: Store, job: Job) -> None:
     wanted, timeout = job.sought, store.lock_timeout
-    steps: dict[str, Callable[[bytes], list[tuple[bytes, bytes]]]] = {
-        kind.file: partial(_ledger_lines, kind.name, job, wanted) for kind in BY_NAME.values()
-    }
+    steps: dict[str, Lines] = {kind.file: partial(_ledger_lines, kind.name, job, wanted) for kind in BY_NAME.values()}
     steps |= {name: partial(_side_lines, name, job, wanted) for name in SIDE_LEDGERS}
     chain.amend(store.folder, lambda name, then: _rechained(store, steps, name, then), job.at, WHY, timeout)
     for name, lines in steps.items():
-        files.rewrite(store.path(name), lambda data, lines=lines: b"".join(new for _, new in lines(data)), timeout)
+        files.rewrite(store.path(name), partial(_joined, lines), timeout)
     _release(store, job)
     _whole_files(store.folder, wanted, timeout)
     _purge_index(store, job)
@@ -116,14 +120,20 @@ def _carry_out(store: Store, job: Job) -> None:
     files.sync_folder(store.folder)
 
 
-def _rechained(
-    store: Store, steps: Mapping[str, Callable[[bytes], list[tuple[bytes, bytes]]]], name: str, then: Sequence[str]
-) -> list[str]:
+def _rechained(store: Store, steps: Mapping[str, Lines], name: str, then: Sequence[str]) -> list[str]:
     """A file's chained digests, those of lines that change or go replaced or left out."""
     if name not in steps:
         return list(then)
-    moved = {chain.digest(old): chain.digest(new) if new else "" for old, new in steps[name](files.read(store.path(name))) if old != new}
+    moved = {
+        chain.digest(old): chain.digest(new) if new else ""
+        for old, new in steps[name](files.read(store.path(name)))
+        if old != new
+    }
     return [now for one in then if (now := moved.get(one, one))]
+
+
+def _joined(lines: Lines, data: bytes) -> bytes:
+    return b"".join(new for _, new in lines(data))
 
 
 # lines: (as it is, as it becomes; b"" where it goes)
@@ -147,7 +157,11 @@ def _ledger_lines(kind: str, job: Job, wanted: Sought, data: bytes) -> list[tupl
 def _stone(memory: Memory, obj: Mapping[str, Any], at: str) -> dict[str, Any]:
     """What stays of a memory. A uid that is a hash of the text stays no more than the text."""
     hashes = {derived_uid(memory.ledger, str(obj.get("at", "")), memory.text, n) for n in range(8)}
-    own = memory.uid if obj.get("uid") == memory.uid and memory.uid not in hashes and split_ref(memory.uid) is None else ""
+    own = (
+        memory.uid
+        if obj.get("uid") == memory.uid and memory.uid not in hashes and split_ref(memory.uid) is None
+        else ""
+    )
     return tombstone(memory.id, at, own)
 
 
@@ -252,4 +266,3 @@ def _purge_index(store: Store, job: Job) -> None:
 
     for folder in sorted(path for path in index.iterdir() if path.is_dir()):
         cache.purge(folder, [*job.texts, *job.digests], store.lock_timeout)
-

@@ -1,4 +1,4 @@
-"""The one deletion: what is named goes from every file, the rest stays as it was, and a kill in between changes nothing."""
+"""The one deletion: what is named goes from every file, the rest stays, a kill changes nothing of that."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 NOW = datetime(2026, 5, 1, 21, 0)
 SECRET = "体检报告说左肺有一个小结节，先别告诉妈妈"
-HARMLESS = ["渡轮早上六点开，船票在抽屉里", "灯塔的看守换成了顾先生", "The tide gauge works again", "周三下午去邮局取包裹"]
+HARMLESS = [
+    "渡轮早上六点开，船票在抽屉里",
+    "灯塔的看守换成了顾先生",
+    "The tide gauge works again",
+    "周三下午去邮局取包裹",
+]
 
 
 def opened(folder: Path, hours: float = 0.0) -> Mind:
@@ -135,7 +141,7 @@ def test_a_repeated_id_does_not_take_over_the_ref(tmp_path: Path) -> None:
 
 
 def test_earlier_and_later_texts_go_with_it(tmp_path: Path) -> None:
-    """What it replaced always, what replaced it where the text lives on in that; a copy; not what shares a few words."""
+    """What it replaced always, what replaced it where its text lives on; a copy; not what shares a few words."""
     mind = opened(tmp_path / "mind")
     mind.add("体检约在五月三号上午")
     mind.add(SECRET, supersedes="n1")
@@ -229,7 +235,7 @@ def test_killed_at_every_change_it_finishes_at_the_next_command(
         mind = opened(folder)
         plan = erase.plan(mind, ["n1"])
         with monkeypatch.context() as patch:
-            ended = _stopping(patch, stop, lambda mind=mind, plan=plan: erase.erase(mind, plan))
+            ended = _stopping(patch, stop, partial(erase.erase, mind, plan))
         if ended:
             assert stop > 12, "so many steps there must be, or they were not counted"
             break
@@ -241,7 +247,7 @@ def test_killed_at_every_change_it_finishes_at_the_next_command(
         assert not (folder / ERASING).exists()
         assert erase.left(again, [SECRET]) == {}, stop
         assert files_with(folder, SECRET) == {}, stop
-        assert [m.text for m in reversed(again.list(None or Filters(old=True), None).memories)] == HARMLESS
+        assert [m.text for m in reversed(again.list(Filters(old=True), None).memories)] == HARMLESS
     else:
         raise AssertionError("it never came to its end")
 
@@ -333,7 +339,9 @@ def test_the_chain_holds_after_it_and_says_what_was_done(tmp_path: Path) -> None
 
 # drawn minds
 
-_TEXT = st.text("潮汐灯塔渡轮邮局钢琴温泉台风火车abcdefghij klmnopqrstuvwxyz0123456789，。\"\\\n\u2028<&é", min_size=1, max_size=60)
+_TEXT = st.text(
+    '潮汐灯塔渡轮邮局钢琴温泉台风火车abcdefghij klmnopqrstuvwxyz0123456789，。"\\\n\u2028<&é', min_size=1, max_size=60
+)
 
 
 @settings(max_examples=40, deadline=None)

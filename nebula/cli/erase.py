@@ -87,5 +87,7 @@ def _lines(plan: Plan) -> list[Line]:
 
 
 def _found(left: Mapping[str, int]) -> Outcome:
-    said = messages.say("erase.left", n=sum(left.values()), files=", ".join(left)) if left else messages.say("erase.none")
+    said = (
+        messages.say("erase.left", n=sum(left.values()), files=", ".join(left)) if left else messages.say("erase.none")
+    )
     return Outcome({"left": dict(left), "places": sum(left.values())}, [[(said, "")]], 1 if left else 0)

@@ -1,5 +1,4 @@
-"""A hash chain over the append-only files, kept beside them in `chain.jsonl`: it names any line that is no longer as it
-was when it was chained.
+"""A hash chain over the append-only files, kept in `chain.jsonl`: it names lines that are not as they were chained.
 
 Each line of the chain covers the lines that came to one file since: {"at", "file", "first", "lines": 16 hex digits for
 each, "hash"}, the hash taken over all this and the hash of the line before. It is extended at night and by
