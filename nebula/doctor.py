@@ -12,11 +12,11 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nebula import messages, outlook, places, selftest
+from nebula import messages, outlook, places, repair, selftest
 from nebula.errors import NebulaError, short
 from nebula.mind import Mind, has_numpy
 from nebula.mindlib.record import LEDGERS
-from nebula.mindlib.store import CONFIG, INDEX, SIDE_LEDGERS, Store
+from nebula.mindlib.store import SIDE_LEDGERS, Store
 from nebula.mood import sources
 from nebula.settings import Settings, build, spread
 
@@ -137,20 +137,12 @@ def _folder(patient: _Patient) -> Check:
         store.check_writable()
     except NebulaError as error:
         return Check("folder", "bad", _say("folder_readonly", folder=folder, reason=error.message), error.hint, facts)
-    facts |= {"loose": _loose(store), "conflicted": _conflicted(folder)}
+    facts |= {"loose": [name for name, _ in repair.loose(folder)], "conflicted": _conflicted(folder)}
     hints = [
         _say("modes", names=_some(facts["loose"]), folder=shlex.quote(str(folder))) if facts["loose"] else "",
         _say("conflicted", names=_some(facts["conflicted"])) if facts["conflicted"] else "",
     ]
     return Check("folder", "warn" if any(hints) else "ok", _say("folder", ledgers=found, **said), _joined(hints), facts)
-
-
-def _loose(store: Store) -> list[str]:
-    """What of the mind other users of the machine may read; the folder itself is `.`."""
-    if sys.platform == "win32":
-        return []
-    names = [".", *(kind.file for kind in LEDGERS), *SIDE_LEDGERS, CONFIG, INDEX]
-    return [name for name in names if store.path(name).exists() and store.path(name).stat().st_mode & 0o077]
 
 
 def _conflicted(folder: Path) -> list[str]:

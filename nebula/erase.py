@@ -171,8 +171,7 @@ def _sayings(name: str, data: bytes) -> Iterator[str]:
     if not name.endswith(".jsonl"):
         yield erasure.readings(data)[-1]
         return
-    for raw in ledger.split(data):
-        obj = ledger.parse(raw)
+    for raw, obj in ledger.objects(data):
         yield from erasure.readings(raw)[-1:] if obj is None else _strings(obj)
 
 

@@ -143,8 +143,7 @@ def _ledger_lines(kind: str, job: Job, wanted: Sought, data: bytes) -> list[tupl
     """A ledger's lines: memories that go become tombstones, other memories stay, broken lines that quote go."""
     namer, uids = Namer(kind), set(job.uids)
     lines = []
-    for raw in ledger.split(data):
-        obj = ledger.parse(raw)
+    for raw, obj in ledger.objects(data):
         if obj is None or reason_unreadable(obj) is not None:
             lines.append((raw, _broken(raw, wanted)))
             continue
@@ -169,8 +168,7 @@ def _side_lines(name: str, job: Job, wanted: Sought, data: bytes) -> list[tuple[
     """A side ledger's lines: what speaks of a ref that goes, goes; quotes are cut out of all others."""
     gone = {*job.refs, *job.uids}
     lines = []
-    for raw in ledger.split(data):
-        obj = ledger.parse(raw)
+    for raw, obj in ledger.objects(data):
         if obj is None:
             lines.append((raw, _broken(raw, wanted)))
             continue

@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, sleepers, tagging, writing
+from nebula import clock, sleepers, tagging, verify, writing
 from nebula.digests import digest
 from nebula.errors import NothingToUndo
 from nebula.life import consolidation, forgetting, surfacing
@@ -91,7 +91,8 @@ def consolidate(
         tonight = plan(mind, mood)
         summary, notices = ("", []) if tonight.is_empty else _write(mind, tonight)
         built, nodes, edges = _build(mind, progress)
-    return Slept(tonight, summary, built, nodes, edges, notices)
+        _, unchained = verify.extend(mind)
+    return Slept(tonight, summary, built, nodes, edges, [*notices, *unchained])
 
 
 def _finish_adds(mind: Mind) -> None:

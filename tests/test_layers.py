@@ -37,6 +37,8 @@ LAYERS = (
             "endpoint",
             "erasure",
             "erase",
+            "repair",
+            "verify",
         ),
         *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject", "maps"),
     ),

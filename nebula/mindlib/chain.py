@@ -57,8 +57,7 @@ def read(folder: Path) -> Chain:
     """The chain as it lies there. Raises LedgerUnusable."""
     found: dict[str, list[str]] = {}
     head, broken, acts = "", [], []
-    for number, raw in enumerate(ledger.split(files.read(folder / CHAIN)), start=1):
-        obj = ledger.parse(raw)
+    for number, (_, obj) in enumerate(ledger.objects(files.read(folder / CHAIN)), start=1):
         if obj is None or obj.get("hash") != _hash(head, obj):
             broken.append(number)
         if obj is None:
@@ -114,21 +113,27 @@ def extend(folder: Path, names: Sequence[str], at: str, timeout: float = files.L
 
 
 def amend(
-    folder: Path, change: Callable[[str, Sequence[str]], Sequence[str]], at: str, why: str, timeout: float
+    folder: Path,
+    change: Callable[[str, Sequence[str]], Sequence[str]],
+    at: str,
+    why: str,
+    timeout: float = files.LOCK_TIMEOUT,
 ) -> None:
     """Write the chain anew with each file's digests put through `change(name, digests)`; the reason stands in it.
 
-    What did not hold before does not hold after: nothing is looked at but the digests. A mind without a chain gets
-    none. Raises WriteFailed, LockedTooLong.
+    A file that did not hold before does not hold after: nothing is looked at but the digests. Only lines of the chain
+    itself that did not hold are whole again, and that too is on record. A mind without a chain gets none. Raises WriteFailed, LockedTooLong.
     """
 
     def rewritten(before: bytes) -> bytes:
         chain = read(folder)
         fresh = {name: list(change(name, then)) for name, then in chain.digests.items()}
         changed = {name: n for name, then in chain.digests.items() if (n := _differing(then, fresh[name]))}
-        if not changed:
+        if not changed and not chain.broken:
             return before
         entries: list[dict[str, Any]] = []
+        if chain.broken:
+            changed[CHAIN] = len(chain.broken)
         acts = [*chain.acts, {"at": at, "why": why, "changed": changed}]
         for obj in [*acts, *({"at": at, "file": n, "first": 1, "lines": "".join(d)} for n, d in fresh.items())]:
             entries.append(_entry(entries[-1]["hash"] if entries else "", obj))
@@ -138,9 +143,10 @@ def amend(
 
 
 def _differing(then: Sequence[str], now: Sequence[str]) -> int:
-    """How many digests went or became others."""
+    """How many digests went or became others, or else came in between."""
     left = set(now)
-    return sum(one not in left for one in then)
+    gone = sum(one not in left for one in then)
+    return gone if gone or list(now[: len(then)]) == list(then) else max(1, len(now) - len(then))
 
 
 def _entry(head: str, obj: Mapping[str, Any]) -> dict[str, Any]:

@@ -97,12 +97,17 @@ def split(data: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines] + ([last] if last else [])
 
 
-def parse(line: bytes) -> dict[str, Any] | None:
-    """The object of one physical line; None where it holds none."""
+def objects(data: bytes) -> list[tuple[bytes, dict[str, Any] | None]]:
+    """The physical lines of a ledger (see `split`), each with the object that it holds, None where it holds none."""
+    lines = split(data)
+    return [(line, _object(line.removeprefix(_BOM) if at == 0 else line)) for at, line in enumerate(lines)]
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
     import orjson
 
     try:
-        obj = orjson.loads(line.removeprefix(_BOM))
+        obj = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
     return obj if isinstance(obj, dict) else None
