@@ -8,7 +8,6 @@ from __future__ import annotations
 import platform
 import re
 import shlex
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 

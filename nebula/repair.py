@@ -169,5 +169,3 @@ def _named(obj: Mapping[str, Any]) -> list[str]:
     hits = obj.get("hit")
     named = [obj.get("ref"), *(hits if isinstance(hits, list) else [])]
     return [ref for ref in named if isinstance(ref, str) and split_ref(ref)]
-
-

@@ -1,4 +1,4 @@
-"""Whether every line is as it was written: the hash chain read, compared with the files, and extended by what is new."""
+"""Whether every line is as it was written: the hash chain read, compared with the files, and extended."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def verify(mind: Mind, *, accept: bool = False) -> Verified:
     if accept:
         now = {name: chain.digests(files.read(folder / name)) for name in ledgers()}
         at = clock.write(mind.now())
-        chain.amend(folder, lambda name, then: now.get(name, then), at, ACCEPTED, mind.store.lock_timeout)
+        chain.amend(folder, now.get, at, ACCEPTED, mind.store.lock_timeout)
     fresh, notices = extend(mind)
     found = chain.read(folder)
     faults = [fault for name in found.digests for fault in chain.faults(found, name, files.read(folder / name))]

@@ -152,7 +152,7 @@ def mutated(draw: random.Random, data: bytes) -> bytes:
 def accounted(seed: int) -> None:
     """R8 for one damaged ledger: ledger + quarantine = before, untouched lines stay, the second run changes nothing."""
     draw = random.Random(seed)
-    whole = [row(n, "".join(draw.choices("潮汐灯塔渡轮 abc\u2028\"\\", k=draw.randint(1, 30)))) for n in range(1, 8)]
+    whole = [row(n, "".join(draw.choices('潮汐灯塔渡轮 abc\u2028"\\', k=draw.randint(1, 30)))) for n in range(1, 8)]
     data = mutated(draw, b"".join(whole[: draw.randint(0, 7)]))
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "mind"

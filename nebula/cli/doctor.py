@@ -66,7 +66,9 @@ def _repaired(done: Repaired) -> Outcome:
         "newlines": list(done.newlines),
         "closed": list(done.closed),
         "dangling": [{"file": file, "ref": ref} for file, ref in done.dangling],
-        "sizes": {name: dict(zip(("before", "after", "moved"), sizes, strict=True)) for name, sizes in done.sizes.items()},
+        "sizes": {
+            name: dict(zip(("before", "after", "moved"), sizes, strict=True)) for name, sizes in done.sizes.items()
+        },
         "vectors": done.built.present if done.built else None,
     }
     said = [messages.say("repair.moved", file=d.path.name, line=d.line, reason=d.reason) for d in done.moved[:SHOWN]]

@@ -122,7 +122,8 @@ def amend(
     """Write the chain anew with each file's digests put through `change(name, digests)`; the reason stands in it.
 
     A file that did not hold before does not hold after: nothing is looked at but the digests. Only lines of the chain
-    itself that did not hold are whole again, and that too is on record. A mind without a chain gets none. Raises WriteFailed, LockedTooLong.
+    itself that did not hold are whole again, and that too is on record.
+    A mind without a chain gets none. Raises WriteFailed, LockedTooLong.
     """
 
     def rewritten(before: bytes) -> bytes:

@@ -76,7 +76,9 @@ def test_doctor_verifies(nebula: Nebula, mind_dir: Path) -> None:
     said = nebula("doctor", "--verify")
     assert said.code == 1
     assert "notes.jsonl 原来的第 2 行不见了" in said.out
-    assert nebula("doctor", "--verify", "--json").data["faults"] == [{"file": "notes.jsonl", "line": 2, "what": "removed"}]
+    assert nebula("doctor", "--verify", "--json").data["faults"] == [
+        {"file": "notes.jsonl", "line": 2, "what": "removed"}
+    ]
     assert nebula("doctor", "--verify", "--accept").code == 0
     assert nebula("doctor", "--verify").code == 0
 
