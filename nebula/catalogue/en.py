@@ -152,7 +152,7 @@ SENTENCES: dict[str, str] = {
     "check.meaning": "Semantic retrieval",
     "check.mood": "Mood source",
     "check.map": "Star map",
-    "option.doctor.repair": "Move unreadable lines aside, add missing newlines, close files to others, rebuild the index.",
+    "option.doctor.repair": "Move unreadable lines aside, end the last line, close files to others, build the index.",
     "option.doctor.verify": "Compare every line with the hash chain, then chain what is new.",
     "option.doctor.accept": "With --verify: take what differs as it now is, on record.",
     "repair.moved": "Moved aside: {file} line {line} ({reason})",
