@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nebula import amend, night, repair, verify
@@ -171,14 +171,14 @@ def accounted(seed: int) -> None:
         assert held(folder) == settled
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**48))
 def test_every_byte_is_accounted_for(seed: int) -> None:
     accounted(seed)
 
 
 @pytest.mark.torture
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**48))
 def test_every_byte_is_accounted_for_at_full_size(seed: int) -> None:
     accounted(seed)
@@ -304,7 +304,7 @@ def test_the_night_chains_and_an_add_does_not(tmp_path: Path) -> None:
     assert chain.read(tmp_path / "mind").digests["notes.jsonl"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 5), max_size=12), st.integers(0, 2**32))
 def test_any_change_of_a_chained_file_is_found(kinds: list[int], seed: int) -> None:
     """A file whose chained lines were drawn anew, moved, doubled or dropped never passes; one only added to does."""
