@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, screen
 from nebula.drafts import OF_LEDGER, field_value
 from nebula.errors import BadValue, NothingToUndo
 from nebula.life.consolidation import is_night
@@ -53,7 +53,8 @@ def change(mind: Mind, refs: Sequence[str], values: Mapping[str, Any], why: str)
         if name not in (*SETTABLE, "done_at"):
             raise BadValue("set", name, " ".join(SETTABLE))
     now, run = mind.now(), clock.stamp("cmd")
-    wanted = {name: field_value(name, value, now) for name, value in values.items()}
+    kept = screen.value(dict(values), redact=mind.redacts).value
+    wanted = {name: field_value(name, value, now) for name, value in kept.items()}
     memories = [mind.get(ref) for ref in refs]
     lines = []
     for memory in memories:

@@ -2,7 +2,7 @@
 
     NebulaError                        exit
       WrongUsage                        2     a flag, a value, a REF or an id that can't be meant
-        EmptyText · EmptyQuery · BadValue · BadRecord · UnknownRef · UnknownSetting · AlreadyReplaced ·
+        EmptyText · AllPrivate · EmptyQuery · BadValue · BadRecord · UnknownRef · UnknownSetting · AlreadyReplaced ·
         NothingToUndo · NotSurfaced · BadSubjectId · SubjectTaken · UnknownSubject · UnknownTopic · UnknownTick
       CannotUse                         3     data, settings or disk that can't be used as they are
         LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile ·
@@ -68,6 +68,12 @@ class EmptyText(WrongUsage):
 
     def __init__(self) -> None:
         super().__init__("text")
+
+
+class AllPrivate(EmptyText):
+    """A text that is private as a whole: nothing of it may be stored."""
+
+    code = "all_private"
 
 
 class BadValue(WrongUsage):

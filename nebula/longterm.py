@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from nebula import clock
+from nebula import clock, private
 from nebula.errors import ChangedMeanwhile, FileUnusable, check_unicode
 from nebula.mindlib import files
 
@@ -31,9 +31,12 @@ def read(mind: Mind) -> str:
 def write(mind: Mind, text: str, before: str) -> bool:
     """Replace the text that was `before`; the earlier one goes into the history first. -> whether it changed.
 
+    Private passages are left out.
+
     Raises ChangedMeanwhile where another has written since, WriteFailed, LockedTooLong.
     """
     check_unicode(NAME, text)
+    text = private.strip(text)[0]
     files.make_folder(mind.folder)
     with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
         if digest(read(mind)) != digest(before):

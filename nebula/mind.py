@@ -5,12 +5,14 @@ An operation reads, calls pure functions, and appends. Nothing is created before
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, writing
+from nebula import clock, screen, writing
 from nebula.drafts import Heart, draft
 from nebula.errors import (
+    AllPrivate,
     BadRecord,
     EmptyQuery,
     EmptyText,
@@ -95,17 +97,26 @@ class Mind:
         """Where the mind lies."""
         return self.store.folder
 
+    @property
+    def redacts(self) -> bool:
+        """Whether keys and the like are masked as they come in."""
+        return self.settings.privacy.secrets == "redact"
+
     # remembering
 
     def add(self, text: str, *, ledger: str = "notes", by: str = "cli", **fields: Any) -> Added:
         """Write one memory; on return it is on the disk. `fields` are the record's (spec 1).
 
-        With `supersedes` the memory of that ref is closed: it stays, but no longer holds. Raises EmptyText, BadValue,
+        With `supersedes` the memory of that ref is closed: it stays, but no longer holds. `<private>…</private>` is not
+        stored; a key or the like is a notice, and masked where `privacy.secrets` says so. Raises EmptyText, BadValue,
         UnknownRef, AlreadyReplaced, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
         is a notice.
         """
-        given, (heart, notices) = writing.replaceable(self, fields), self._heart()
-        return writing.write(self, [draft(text, ledger, given, self.now(), by, heart)], CATCH_UP_BYTES, notices=notices)
+        said, kept = screen.record(text, fields, redact=self.redacts)
+        given, (heart, notices) = writing.replaceable(self, kept), self._heart()
+        drafted = draft(said.value, ledger, given, self.now(), by, heart)
+        added = writing.write(self, [drafted], CATCH_UP_BYTES, notices=notices)
+        return replace(added, notices=[*said.notices(added.memories[0].ref), *added.notices])
 
     def _heart(self) -> tuple[Heart, list[Notice]]:
         """What colours new memories, and a notice where the mood's source fails."""
@@ -129,18 +140,25 @@ class Mind:
     ) -> Added:
         """Write many memories, each an object with `text`, perhaps `ledger`, and the record's fields.
 
-        All are checked before the first is written. Raises BadRecord for the first that can't be, else as `add`.
+        All are checked before the first is written; one that is private as a whole is passed over. Raises BadRecord for
+        the first that can't be, else as `add`.
         """
         heart, notices = self._heart()
         drafts = []
+        seen = screen.Screened(None)
         for number, obj in enumerate(objects, start=1):
+            fields = {name: value for name, value in obj.items() if name != "text"}
             try:
-                given = writing.replaceable(self, {name: value for name, value in obj.items() if name != "text"})
+                said, kept = screen.record(obj.get("text", ""), fields, redact=self.redacts)
                 kind = str(obj.get("ledger", ledger))
-                drafts.append(draft(obj.get("text", ""), kind, given, self.now(), by, heart))
+                drafts.append(draft(said.value, kind, writing.replaceable(self, kept), self.now(), by, heart))
+            except AllPrivate:
+                said = screen.Screened(None, private=1)
             except WrongUsage as error:
                 raise BadRecord(number, error.message) from error
-        return writing.write(self, drafts, None, progress, notices)
+            seen |= said
+        added = writing.write(self, drafts, None, progress, notices)
+        return replace(added, notices=[*seen.notices(f"{len(drafts)} ×"), *added.notices])
 
     def under(self, overrides: Mapping[str, object]) -> Mind:
         """The same mind under other settings; the encoder is loaded once."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, screen
 from nebula.drafts import emotion
 from nebula.errors import BadValue, LockedTooLong, WriteFailed, check_unicode
 from nebula.mindlib import files
@@ -43,6 +43,7 @@ def feel(mind: Mind, dim: str, strength: float, why: str = "") -> tuple[Feeling,
     if not 0.0 <= strength <= 1.0:
         raise BadValue("strength", strength, "0…1")
     check_unicode("--why", why)
+    why = screen.value(why, redact=mind.redacts).value
     line = {"at": clock.write(mind.now()), "v": engine.VERSION, "dim": name, "strength": float(strength), "why": why}
     mind.store.append_lines(EVENTS, [line], durable=True)
     felt = current(mind)

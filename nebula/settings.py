@@ -233,6 +233,13 @@ class SummarizerSettings:
 
 
 @dataclass(frozen=True)
+class PrivacySettings:
+    """What happens to keys, tokens, passwords and card numbers in what is to be remembered."""
+
+    secrets: Literal["warn", "redact"] = _figure("warn", choice("warn", "redact"))
+
+
+@dataclass(frozen=True)
 class EmbeddingSettings:
     """Whose vectors serve the subjects: the bundled encoder's, a server's that speaks OpenAI's embeddings, nobody's."""
 
@@ -260,6 +267,7 @@ class Settings:
     mood: MoodSettings = MoodSettings()
     summarizer: SummarizerSettings = SummarizerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    privacy: PrivacySettings = PrivacySettings()
 
 
 #: What a profile sets differently from the defaults above.

@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, longterm
+from nebula import clock, longterm, screen
 from nebula.errors import FileUnusable, SettingsUnusable, WrongUsage
 from nebula.mind import has_numpy
 from nebula.mindlib import changes, files
@@ -78,8 +78,12 @@ def import_folder(
     source = _read(mind, folder)
     here = {memory.uid: memory.ref for memory in mind.store.read_all().memories}
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
+    seen = screen.Screened(None)
+    for kind, found in fresh.items():
+        fresh[kind], looked = _screened(mind, found)
+        seen |= looked
     records = {kind: len(found) for kind, found in fresh.items() if found}
-    known = sum(map(len, source.memories.values())) - sum(records.values())
+    known = sum(m.uid in here for found in source.memories.values() for m in found)
     uids = _uids([memory for found in source.memories.values() for memory in found])
     if dry_run:
         lines = {name: len(list(_missing(mind, source, name, uids))) for name in source.lines}
@@ -89,10 +93,11 @@ def import_folder(
     for kind, found in fresh.items():
         if found:
             here |= {memory.uid: memory.ref for memory in _write(mind, kind, found, uids, here, run)}
-    refs = {ref: here[uid] for ref, uid in uids.items()}
+    refs = {ref: here[uid] for ref, uid in uids.items() if uid in here}
     lines = {name: _write_lines(mind, source, name, uids, refs, run) for name in source.lines}
     settled = _files(mind, source, write=True)
-    return Imported(records, known, _some(lines), source.damages, *settled, vectors, mind.follow(progress=progress)[1])
+    notices = [*seen.notices(f"{sum(records.values())} ×"), *mind.follow(progress=progress)[1]]
+    return Imported(records, known, _some(lines), source.damages, *settled, vectors, notices)
 
 
 def _read(mind: Mind, folder: Path) -> _Source:
@@ -120,6 +125,17 @@ def _unmistakable(memory: Memory) -> Memory:
     if split_ref(memory.uid) is None:
         return memory
     return replace(memory, uid=derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", 0))
+
+
+def _screened(mind: Mind, memories: Sequence[Memory]) -> tuple[list[Memory], screen.Screened]:
+    """Memories as they may be stored (see screen); one that is private as a whole is left out."""
+    redact, seen, kept = mind.redacts, screen.Screened(None), []
+    for memory in memories:
+        said = screen.value(memory.text, redact=redact)
+        seen |= said
+        if said.value.strip() or not said.private:
+            kept.append(replace(memory, text=said.value))
+    return kept, seen
 
 
 def _uids(every: Sequence[Memory]) -> dict[str, str]:

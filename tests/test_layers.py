@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent.parent / "nebula"
 #: From the ground up; a name of the package's top level stands in exactly one of them.
 LAYERS = (
-    ("settings", "errors", "clock", "places", "messages", "version", "catalogue", "loopback", "webpage"),
+    ("settings", "errors", "clock", "places", "messages", "version", "catalogue", "loopback", "webpage", "private"),
     ("mindlib",),
     ("text", "encoder"),
     ("index",),
@@ -38,6 +38,7 @@ LAYERS = (
             "erasure",
             "erase",
             "repair",
+            "screen",
             "verify",
         ),
         *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject", "maps"),

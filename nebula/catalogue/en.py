@@ -118,6 +118,15 @@ SENTENCES: dict[str, str] = {
     "option.config.list.explain": "Also where a value came from and what it takes.",
     "option.no_touch": "Do not count this use.",
     "option.jsonl": "One JSON object a line.",
+    "error.all_private": "All of it is private: there is nothing to store.",
+    "hint.all_private": "What stands between <private> and </private> is never stored.",
+    "option.add.redact": "Mask keys, tokens, passwords and card numbers.",
+    "notice.private": "Left out as private: {n}.",
+    "notice.secret": (
+        "{ref} looks as if it held a secret ({kinds}). To take it out: nebula erase; "
+        "to mask such things: --redact, or nebula config set privacy.secrets redact."
+    ),
+    "notice.masked": "Masked in {ref}: {kinds}.",
     "option.batch": "A file of one JSON object a line; - is standard input.",
     "option.add.ledger": "The ledger to write to: notes profile promises tacts thoughts.",
     "option.add.tag": "A tag.",

@@ -118,6 +118,15 @@ SENTENCES: dict[str, str] = {
     "option.config.list.explain": "也说明值从哪里来、能填什么。",
     "option.no_touch": "不记下这次使用。",
     "option.jsonl": "一行一个 JSON 对象。",
+    "error.all_private": "全都标为私密，没有可存的。",
+    "hint.all_private": "<private> 与 </private> 之间的内容从不存储。",
+    "option.add.redact": "遮住密钥、令牌、密码和卡号。",
+    "notice.private": "标为私密、没有存的：{n} 处。",
+    "notice.secret": (
+        "{ref} 里好像有机密（{kinds}）。要去掉：nebula erase；"
+        "要遮住这类内容：--redact，或 nebula config set privacy.secrets redact。"
+    ),
+    "notice.masked": "{ref} 里已遮住：{kinds}。",
     "option.batch": "一行一个 JSON 对象的文件；- 为标准输入。",
     "option.add.ledger": "写进哪个账本：notes profile promises tacts thoughts，或中文。",
     "option.add.tag": "标签。",

@@ -34,7 +34,7 @@ def show(run: Run) -> Outcome:
 
 def edit(run: Run, text: Annotated[str | None, typer.Argument(metavar="[-]", show_default=False)] = None) -> Outcome:
     """Change them in your editor, or with `-` from standard input; the earlier text goes into the history."""
-    from nebula import longterm
+    from nebula import longterm, screen
 
     if text not in {None, "-"}:
         raise BadValue("longterm edit", text, "-")
@@ -45,8 +45,10 @@ def edit(run: Run, text: Annotated[str | None, typer.Argument(metavar="[-]", sho
         if text == "-"
         else editor.edit(before, run.environ, ".md")
     )
-    changed = longterm.write(mind, after, before)
-    return Outcome({"changed": changed}, [[(messages.say("longterm.changed" if changed else "longterm.same"), "")]])
+    taken = screen.value(after, redact=mind.redacts)
+    changed = longterm.write(mind, taken.value, before)
+    said = messages.say("longterm.changed" if changed else "longterm.same")
+    return Outcome({"changed": changed}, [[(said, "")]], notices=taken.notices(longterm.NAME))
 
 
 def history(run: Run) -> Outcome:

@@ -46,6 +46,7 @@ def add(
     turn: Annotated[int | None, typer.Option("--turn", metavar="N")] = None,
     speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME")] = None,
     time: Annotated[str | None, typer.Option("--time", metavar="TEXT")] = None,
+    redact: Annotated[bool, typer.Option("--redact")] = False,
 ) -> Outcome:
     """Write one memory, or many from a file."""
     moment = run.moment("--at", at or "")
@@ -57,7 +58,7 @@ def add(
     }  # fmt: skip
     if batch is not None and (text is not None or supersedes is not None):
         raise WrongUsage("add [--supersedes REF] TEXT | add --batch FILE.jsonl")
-    mind = run.mind()
+    mind = run.mind({"privacy.secrets": "redact"} if redact else None)
     if batch is not None:
         objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]
         with progress.bar(run, messages.say("progress.embedding")) as advance:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nebula import private
 from nebula.errors import BadValue
 
 if TYPE_CHECKING:
@@ -114,13 +115,19 @@ def _object(line: bytes) -> dict[str, Any] | None:
 
 
 def dump(objects: Iterable[Mapping[str, Any]]) -> bytes:
-    """Objects -> whole lines. Raises BadValue for text that is not Unicode (a lone surrogate) or a number too large."""
+    """Objects -> whole lines, without private passages.
+
+    Raises BadValue for text that is not Unicode (a lone surrogate) or a number too large.
+    """
     import orjson
 
     parts = []
     for obj in objects:
         try:
-            parts.append(orjson.dumps(obj, option=orjson.OPT_APPEND_NEWLINE))
+            line = orjson.dumps(obj, option=orjson.OPT_APPEND_NEWLINE)
+            if private.marked(line):
+                line = orjson.dumps(private.strip_all(obj), option=orjson.OPT_APPEND_NEWLINE)
+            parts.append(line)
         except (TypeError, orjson.JSONEncodeError) as error:
             raise BadValue("JSON", error, "UTF-8, int64") from error
     return b"".join(parts)

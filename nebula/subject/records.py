@@ -1,12 +1,15 @@
-"""Events and views, and their lines. Unknown fields are kept, blank lines skipped, a bad line costs only itself."""
+"""Events and views, and their lines. Unknown fields are kept, blank lines skipped, a bad line costs only itself.
+
+Private passages are in no record, whether a command brings it or a file that was written by hand.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nebula import messages
-from nebula.errors import BadValue, EmptyText, check_unicode
+from nebula import messages, private
+from nebula.errors import AllPrivate, BadValue, EmptyText, check_unicode
 from nebula.mindlib import ledger
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ def event(obj: Mapping[str, Any], line: int = 0) -> Event:
     """An event of an object. Raises EmptyText, BadValue naming the field."""
     known = {name: _text(obj, name) for name in ("text", "time", "tick", "kind")}
     if not known["text"].strip():
-        raise EmptyText
+        raise AllPrivate if str(obj.get("text") or "").strip() else EmptyText
     if known["kind"] and known["kind"] not in KINDS:
         raise BadValue("kind", known["kind"], " | ".join(KINDS))
     origin = obj.get("from") or {}
@@ -90,7 +93,8 @@ def names(given: Sequence[str], topic: str) -> tuple[str, ...]:
     """Aliases once each, without the topic. Raises BadValue for what is not Unicode."""
     for name in given:
         check_unicode("aliases", name)
-    return tuple(name for name in dict.fromkeys(name.strip() for name in given) if name and name != topic)
+    plain = (private.strip(name)[0].strip() for name in given)
+    return tuple(name for name in dict.fromkeys(plain) if name and name != topic)
 
 
 def _text(obj: Mapping[str, Any], name: str) -> str:
@@ -102,7 +106,7 @@ def _text(obj: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise BadValue(name, value, '"…"')
     check_unicode(name, value)
-    return value
+    return private.strip(value)[0]
 
 
 def lines(data: bytes) -> list[tuple[int, bytes]]:
