@@ -113,7 +113,7 @@ class Cache:
             return True
         if catchup.read_tail(self.store, found.manifest).worth_folding:
             return True
-        if embedder and (found.manifest.model != embedder.key or not found.dense().present().all()):
+        if embedder and (found.manifest.model != embedder.key or not found.dense().present.all()):
             return embedder.limit != 0
         return compact and (len(found.rows) > 1 or len(found.vectors) > 1)
 

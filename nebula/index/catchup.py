@@ -200,7 +200,7 @@ def embed_missing(store: Store, parts: Parts, embedder: Embedder, save: Save) ->
     if parts.manifest.model != embedder.key:
         parts.vectors = []
         parts.manifest = replace(parts.manifest, model=embedder.key)
-    rows = np.flatnonzero(~parts.dense().present())
+    rows = np.flatnonzero(~parts.dense().present)
     if not len(rows):
         return 0
     table = parts.table()

@@ -51,9 +51,27 @@ class Graph:
     rows: int
     nodes: int
 
-    def degree(self) -> Array:
-        """The sum of each node's edge weights, float64 [nodes]."""
-        return np.bincount(self.a, self.weight, self.nodes) + np.bincount(self.b, self.weight, self.nodes)
+    def of(self, nodes: Array) -> Edges:
+        """All edges that touch some nodes, by reading the whole."""
+        asked = np.zeros(self.nodes, np.bool_)
+        asked[nodes] = True
+        out, back = asked[self.a], asked[self.b]
+        return Edges(
+            np.concatenate([self.a[out], self.b[back]]),
+            np.concatenate([self.b[out], self.a[back]]),
+            np.concatenate([self.weight[out], self.weight[back]]),
+            np.concatenate([self.kind[out], self.kind[back]]),
+        )
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Edges from nodes asked for: `start` -> `end` with weight and kind, [m] each; twice where both are."""
+
+    start: Array
+    end: Array
+    weight: Array
+    kind: Array
 
 
 @dataclass(frozen=True)
@@ -86,6 +104,9 @@ def assemble(table: Table, stored: Stored, keywords: Postings, alive: Array, now
     return Graph(a, b, weight, kind, n, nodes)
 
 
+#: Sources up to which rows are put in order by one pass for each.
+MANY_SOURCES = 64
+
 _Edges = tuple["Array", "Array", "Array", "Array"]
 
 
@@ -106,7 +127,7 @@ def _of_keywords(stored: Stored, keywords: Postings, common: Sequence[int], aliv
     keep = alive[stored.edge_a] & alive[stored.edge_b]
     a, b = stored.edge_a[keep], stored.edge_b[keep]
     if common:
-        keep = _shared_besides(a, b, keywords, common, len(alive)) >= SHARED
+        keep = shared_besides(a, b, keyword_rows(keywords, len(alive), common)) >= SHARED
         a, b = a[keep], b[keep]
     return _edges(a, b, KEYWORDS)
 
@@ -114,8 +135,22 @@ def _of_keywords(stored: Stored, keywords: Postings, common: Sequence[int], aliv
 def _pairs(a: Array, b: Array) -> tuple[Array, Array]:
     """Each pair once, whichever way round and however often it stands."""
     low, high = np.minimum(a, b).astype(np.int64), np.maximum(a, b).astype(np.int64)
-    pair = np.unique((low << 32) | high)
+    pair = sorted_unique((low << 32) | high)[0]
     return pair >> 32, pair & 0xFFFFFFFF
+
+
+def sorted_unique(values: Array) -> tuple[Array, Array]:
+    """The values, each once and ascending, and where each of the given ones stands among them.
+
+    As `np.unique(…, return_inverse=True)`, which loads numpy.ma: 15 ms of a cold recall.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    fresh = np.ones(len(values), np.bool_)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    back = np.empty(len(values), np.int64)
+    back[order] = np.cumsum(fresh) - 1
+    return ordered[fresh], back
 
 
 def common_keywords(keywords: Postings, n: int) -> list[int]:
@@ -124,22 +159,20 @@ def common_keywords(keywords: Postings, n: int) -> list[int]:
         return []
     suspects = set()
     for segment in keywords.segments:
-        lengths = np.diff(segment["kw_starts"])
-        rows = int(segment["kw_rows"].max(initial=-1)) + 1
-        suspects.update(segment["kw_terms"][lengths * 2 > rows].tolist())
+        often = np.diff(segment["kw_starts"]) * 2 > len(segment["id"])
+        suspects.update(segment["kw_terms"][often].tolist())
     return [term for term in suspects if len(keywords.run(term)[0]) * 2 > n]
 
 
-def _shared_besides(a: Array, b: Array, keywords: Postings, common: Sequence[int], n: int) -> Array:
-    """How many keywords two rows share that are not common, counted over all runs; [m]."""
-    position = _keyword_rows(keywords, n, common)
-    mine, theirs = position[a], position[b]
+def shared_besides(a: Array, b: Array, keywords_of: Array) -> Array:
+    """How many keywords two rows share, by every row's keywords (uint64 [n, 8]); [m]."""
+    mine, theirs = keywords_of[a], keywords_of[b]
     equal = (mine[:, :, None] == theirs[:, None, :]) & (mine[:, :, None] != 0)
     counts: Array = equal.sum(axis=(1, 2))
     return counts
 
 
-def _keyword_rows(keywords: Postings, n: int, without: Sequence[int]) -> Array:
+def keyword_rows(keywords: Postings, n: int, without: Sequence[int]) -> Array:
     """Every row's keywords, uint64 [n, 8], 0 where there is none; those of `without` are left out."""
     rows, terms = [], []
     for segment, base in zip(keywords.segments, keywords.bases, strict=True):
@@ -159,12 +192,39 @@ def _keyword_rows(keywords: Postings, n: int, without: Sequence[int]) -> Array:
 
 def _of_source(table: Table, alive: Array) -> _Edges:
     """Neighbours in time of one `via`, at most 20 minutes apart."""
+    return _edges(*source_pairs(table, alive), SOURCE)
+
+
+def source_pairs(table: Table, alive: Array) -> tuple[Array, Array]:
+    """Living rows that follow one another in time among those of one `via`, at most 20 minutes apart."""
     rows = np.flatnonzero(alive)
     via, at = table.column("via")[rows], table.column("at")[rows]
-    order = np.lexsort((table.order()[rows], at, via))
+    order = _by_source(table, rows, via, at)
     rows, via, at = rows[order], via[order], at[order]
     near = (via[1:] == via[:-1]) & (at[1:] - at[:-1] <= NEAR_SECONDS)
-    return _edges(rows[:-1][near], rows[1:][near], SOURCE)
+    return rows[:-1][near], rows[1:][near]
+
+
+def _by_source(table: Table, rows: Array, via: Array, at: Array) -> Array:
+    """The order by (via, time, ref); rows mostly come in by time, and then only their few sources are to be sorted."""
+    tied = np.flatnonzero(at[1:] == at[:-1])
+    order = table.order_of(rows[tied]) < table.order_of(rows[tied + 1])
+    code = np.zeros(len(rows), np.uint8)
+    if order.all() and (at[1:] >= at[:-1]).all() and _coded(via, code):
+        return np.argsort(code, kind="stable")  # of bytes: a radix sort
+    return np.lexsort((table.order_of(rows), at, via))
+
+
+def _coded(via: Array, code: Array) -> bool:
+    """Number the sources in place, in their own order; False where they are too many for a byte."""
+    found: list[Any] = []
+    left = np.ones(len(via), np.bool_)
+    while len(found) < MANY_SOURCES and left.any():
+        found.append(via[int(left.argmax())])
+        left &= via != found[-1]
+    for number, source in enumerate(sorted(found)):
+        code[via == source] = number
+    return not left.any()
 
 
 def _of_meaning(stored: Stored, alive: Array, min_cosine: float) -> _Edges:
@@ -179,7 +239,7 @@ def _of_meaning(stored: Stored, alive: Array, min_cosine: float) -> _Edges:
 def _of_category(table: Table, alive: Array, core: int) -> tuple[_Edges, int]:
     """Hub - memory and hub - core; hubs are numbered from core + 1 on. -> (edges, next free node)."""
     rows = np.flatnonzero(alive & (table.column("tag") != 0))
-    tags, hub = np.unique(table.column("tag")[rows], return_inverse=True)
+    tags, hub = sorted_unique(table.column("tag")[rows])
     hubs = core + 1 + np.arange(len(tags))
     to_memory = _edges(core + 1 + hub, rows, CATEGORY)
     to_core = _edges(hubs, np.full(len(hubs), core), CATEGORY, HUB_TO_CORE)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
-FORMAT = 4
+FORMAT = 5
 NAME = "manifest.json"
 
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula.index import postings
+from nebula.index import incidence, postings
 from nebula.index.hashing import h64
 from nebula.index.kinds import LONG, REACH, SHARED, is_long, mentioned, stands_in
 from nebula.text import words
@@ -53,8 +55,16 @@ def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int]) -> dict[st
         **postings.merge(parts, sizes, "kw"),
         **postings.merge(parts, sizes, "long"),
         "heads": np.unique(np.concatenate([part["heads"] for part in parts])),
-        **{name: np.concatenate([part[name] for part in parts]) for name in STORED},
+        **with_ends({name: np.concatenate([part[name] for part in parts]) for name in STORED}),
     }
+
+
+def with_ends(stored: Mapping[str, Array]) -> dict[str, Array]:
+    """Edges, and their ends for looking up those of a row (see `incidence`)."""
+    found = dict(stored)
+    for kind in ("edge", "said"):
+        found[f"{kind}_ends"], found[f"{kind}_at"] = incidence.build(stored[f"{kind}_a"], stored[f"{kind}_b"])
+    return found
 
 
 @dataclass(frozen=True)
@@ -77,13 +87,14 @@ def edges(arrivals: Arrivals, index: EdgeSource) -> dict[str, Array]:
     words_said = np.zeros((len(said), AT_MOST), np.uint64)
     for at, found in enumerate(said.values()):
         words_said[at, : len(found)] = sorted(found)
-    return {
+    stored = {
         "edge_a": shared.min(axis=1).astype(np.int32),
         "edge_b": shared.max(axis=1).astype(np.int32),
         "said_a": np.array([speaker for speaker, _ in said], np.int32),
         "said_b": np.array([spoken for _, spoken in said], np.int32),
         "said_words": words_said,
     }
+    return with_ends(stored)
 
 
 @dataclass(frozen=True)
@@ -123,22 +134,31 @@ def _shared(arrivals: Arrivals, keywords: Postings) -> Array:
 def _content(arrivals: Arrivals, index: EdgeSource) -> dict[tuple[int, int], set[int]]:
     """{(row that speaks, row spoken of): keywords}, one of the two an arrival."""
     said: dict[tuple[int, int], set[int]] = {}
-    for at, (text, keywords) in enumerate(zip(arrivals.texts, arrivals.keywords, strict=True)):
+    latest = cache(lambda term: index.long.run(term)[0][-REACH:].tolist())
+    for at, (terms, keywords) in enumerate(zip(_long_terms(arrivals.texts, index), arrivals.keywords, strict=True)):
         row = arrivals.first + at
-        said |= {(row, other): found for other, found in _spoken_of(text, index) if other != row}
+        if len(terms) >= SHARED:
+            said |= {(row, other): found for other, found in _spoken_of(terms, latest) if other != row}
         long = [keyword for keyword in keywords if is_long(keyword)]
         said |= {(other, row): found for other, found in _speaking_of(long, arrivals.first, index)}
     return said
 
 
-def _spoken_of(text: str, index: EdgeSource) -> Iterator[tuple[int, set[int]]]:
-    """Rows of which at least two long keywords stand in the text, with these."""
-    heads = _Heads(index.heads)
+def _long_terms(texts: Sequence[str], index: EdgeSource) -> list[list[int]]:
+    """For each text the long keywords of any row that stand in it, as hashes."""
+    heads, hashed = _Heads(index.heads), cache(h64)
+    said = [[hashed(keyword) for keyword in set(mentioned(text, heads))] for text in texts]
+    term = np.fromiter(chain.from_iterable(said), np.uint64)
+    known = iter(index.long.has(term).tolist())
+    return [[t for t in terms if next(known)] for terms in said]
+
+
+def _spoken_of(terms: Sequence[int], latest: Callable[[int], list[int]]) -> Iterator[tuple[int, set[int]]]:
+    """Rows of which at least two long keywords are among the terms, with these (`latest`: a term's last rows)."""
     found: dict[int, set[int]] = defaultdict(set)
-    for keyword in set(mentioned(text, heads)):
-        run, _ = index.long.run(h64(keyword))
-        for row in run[-REACH:].tolist():
-            found[row].add(h64(keyword))
+    for term in terms:
+        for row in latest(term):
+            found[row].add(term)
     return ((row, keywords) for row, keywords in found.items() if len(keywords) >= SHARED)
 
 
@@ -158,12 +178,19 @@ def _speaking_of(keywords: Sequence[str], before: int, index: EdgeSource) -> Ite
 def _holding(keyword: str, before: int, index: EdgeSource) -> list[int]:
     """The latest older rows that may hold a keyword: all of its bigrams, or itself as a word."""
     terms = [g for g in words.grams(keyword) if len(g) == 2] if index.has_grams else []
-    rows: Array | None = None
-    for term in terms or words.tokens(keyword, "full" if index.has_grams else "words"):
-        run, _ = index.lexical.run(h64(term))
-        run = run[: np.searchsorted(run, before)]
-        rows = run if rows is None else np.intersect1d(rows, run, assume_unique=True)
-    return [] if rows is None else rows[-REACH:].tolist()
+    terms = terms or words.tokens(keyword, "full" if index.has_grams else "words")
+    runs = [{base: rows for base, rows, _ in index.lexical.spans(h64(term))} for term in set(terms)]
+    shared = set.intersection(*map(set, runs)) if runs else set()
+    held: list[int] = []
+    for base in sorted((base for base in shared if base < before), reverse=True):
+        own = sorted((run[base] for run in runs), key=len)
+        rows = own[0][: own[0].searchsorted(np.int32(before - base))]
+        for run in own[1:]:
+            rows = rows[run[np.minimum(run.searchsorted(rows), len(run) - 1)] == rows]
+        held = [base + row for row in rows[len(held) - REACH :].tolist()] + held
+        if len(held) >= REACH:
+            break
+    return held
 
 
 class _Heads:
@@ -171,11 +198,12 @@ class _Heads:
 
     def __init__(self, segments: Sequence[Array]) -> None:
         self.segments = segments
+        self.known: dict[object, bool] = {}
 
     def __contains__(self, head: object) -> bool:
-        key = np.uint64(h64(str(head)))
-        for heads in self.segments:
-            at = int(np.searchsorted(heads, key))
-            if at < len(heads) and heads[at] == key:
-                return True
-        return False
+        known = self.known.get(head)
+        if known is None:
+            key = np.uint64(h64(str(head)))
+            at = ((heads, int(heads.searchsorted(key))) for heads in self.segments)
+            known = self.known[head] = any(place < len(heads) and heads[place] == key for heads, place in at)
+        return known

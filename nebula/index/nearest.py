@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nebula.index import incidence
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,6 +38,26 @@ def lists(segments: Sequence[Mapping[str, Array]], n: int) -> tuple[Array, Array
     return near, cosine
 
 
+def lists_of(segments: Sequence[Mapping[str, Array]], rows: Array) -> tuple[Array, Array]:
+    """The latest lists of some rows (ascending), [r, 3] each."""
+    near = np.full((len(rows), NEIGHBOURS), -1, np.int32)
+    cosine = np.full((len(rows), NEIGHBOURS), -2, np.float32)
+    rows = rows.astype(np.int32, copy=False)
+    for segment in segments:
+        listed = segment["knn_row"]
+        if len(listed):
+            at = np.minimum(np.searchsorted(listed, rows), len(listed) - 1)
+            here = np.flatnonzero(listed[at] == rows)
+            near[here], cosine[here] = segment["knn"][at[here]], segment["knn_cos"][at[here]]
+    return near, cosine
+
+
+def stored(rows: Array, near: Array, cosine: Array) -> dict[str, Array]:
+    """Lists of some rows (ascending) as a segment holds them: the lists, and who is in them (see `incidence`)."""
+    ends, at = incidence.build(near.reshape(-1), np.zeros(0, np.int32))
+    return {"knn_row": rows.astype(np.int32), "knn": near, "knn_cos": cosine, "knn_ends": ends, "knn_at": at}
+
+
 def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Array) -> dict[str, Array]:
     """Lists after `fresh` rows (ascending) arrived -> the segment arrays of all lists that changed.
 
@@ -45,7 +67,7 @@ def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Ar
     before = near.copy()
     is_fresh = np.zeros(len(order), np.bool_)
     is_fresh[fresh] = True
-    present = vectors.present()
+    present = vectors.present
     for start in range(0, len(fresh), BLOCK):
         block = fresh[start : start + BLOCK]
         low, high = max(0, int(block[0]) - WINDOW), int(block[-1]) + 1
@@ -59,14 +81,14 @@ def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Ar
         old = ~np.isin(others, block)
         _best(others[old], block, np.ascontiguousarray(keys[:, old].T), near, cosine, rank)
     changed = np.flatnonzero((near != before).any(axis=1) | is_fresh)
-    return {"knn_row": changed.astype(np.int32), "knn": near[changed], "knn_cos": cosine[changed]}
+    return stored(changed, near[changed], cosine[changed])
 
 
 def refresh(vectors: Vectors, rows: Array, order: Array, near: Array, cosine: Array) -> None:
     """Make the lists of `rows` (ascending, each with a vector) anew, in place; no other list changes."""
     rank = _rank(order)
     near[rows], cosine[rows] = -1, -2
-    present = vectors.present()
+    present = vectors.present
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         low = max(0, int(block[0]) - WINDOW)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula.index import nearest, postings, segments, state
-from nebula.index.table import DTYPES, Table, moment
+from nebula.index import mentions, nearest, postings, segments, state
+from nebula.index.table import DTYPES, Table, lookups, moment
 from nebula.index.vectors import Vectors
 from nebula.index.view import Index
 from nebula.mindlib import changes
@@ -43,7 +43,7 @@ def _rows(whole: Columns, place: Array) -> dict[str, Array]:
     kept = place >= 0
     table = {name: whole[name][kept] for name in DTYPES}
     runs = {**_runs(whole, place, "post"), **_runs(whole, place, "kw"), **_runs(whole, place, "long")}
-    return {**table, **runs, "heads": whole["heads"], **_edges(whole, place)}
+    return {**table, **lookups(table), **runs, "heads": whole["heads"], **_edges(whole, place)}
 
 
 def _runs(whole: Columns, place: Array, prefix: str) -> dict[str, Array]:
@@ -59,7 +59,7 @@ def _edges(whole: Columns, place: Array) -> dict[str, Array]:
         left, right = place[whole[a]], place[whole[b]]
         keep = (left >= 0) & (right >= 0)
         found |= {a: left[keep].astype(np.int32), b: right[keep].astype(np.int32)}
-    return found | {"said_words": whole["said_words"][keep]}
+    return mentions.with_ends(found | {"said_words": whole["said_words"][keep]})
 
 
 def _vectors(index: Index, table: Table, place: Array) -> Vectors:
@@ -67,7 +67,8 @@ def _vectors(index: Index, table: Table, place: Array) -> Vectors:
     parts = index.vectors.segments
     if not parts or not table.n:
         return Vectors([], table.n)
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in ("vec", "vec_row", "vec_hash")}
+    names = [name for name in parts[0] if name.startswith("vec")]
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in names}
     row = _placed(whole["vec_row"], place)
     segment = {name: values[row >= 0] for name, values in {**whole, "vec_row": row}.items()}
     near, cosine = (lists[place >= 0] for lists in nearest.lists(parts, index.table.n))
@@ -75,8 +76,7 @@ def _vectors(index: Index, table: Table, place: Array) -> Vectors:
     vectors = Vectors([segment], table.n)
     lost = ((near >= 0) & (moved < 0)).any(axis=1)
     nearest.refresh(vectors, np.flatnonzero(lost), table.order(), moved, cosine)
-    every = np.arange(table.n, dtype=np.int32)
-    return Vectors([{**segment, "knn_row": every, "knn": moved, "knn_cos": cosine}], table.n)
+    return Vectors([{**segment, **nearest.stored(np.arange(table.n), moved, cosine)}], table.n)
 
 
 def _placed(rows: Array, place: Array) -> Array:

@@ -14,13 +14,14 @@ import numpy as np
 from nebula.index.hashing import h64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
 
 MAX_TF = 65_535
+STRETCH = 1 << 20  # postings moved at a time when merging
 
 
 def build(token_lists: Iterable[Sequence[str]], prefix: str = "post") -> dict[str, Array]:
@@ -60,11 +61,38 @@ def runs(term: Array, row: Array, count: Array, prefix: str = "post") -> dict[st
 
 
 def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int], prefix: str = "post") -> dict[str, Array]:
-    """Segments that follow one another, with their row counts -> the arrays of one."""
-    bases = np.cumsum([0, *sizes[:-1]])
-    term = np.concatenate([np.repeat(p[f"{prefix}_terms"], np.diff(p[f"{prefix}_starts"])) for p in parts])
-    row = np.concatenate([p[f"{prefix}_rows"].astype(np.int64) + base for p, base in zip(parts, bases, strict=True)])
-    return runs(term, row, np.concatenate([p[f"{prefix}_tf"] for p in parts]).astype(np.int64), prefix)
+    """Segments that follow one another, with their row counts -> the arrays of one.
+
+    Each run is moved to its place; nothing is sorted but the terms, and no more is in memory than the result.
+    """
+    every = np.sort(np.concatenate([part[f"{prefix}_terms"] for part in parts]))
+    terms = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
+    places = [np.searchsorted(terms, part[f"{prefix}_terms"]) for part in parts]
+    lengths = np.zeros(len(terms), np.int64)
+    for part, place in zip(parts, places, strict=True):
+        lengths[place] += np.diff(part[f"{prefix}_starts"])
+    starts = np.append(0, np.cumsum(lengths))
+    rows, tf = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.uint16)
+    free = starts[:-1].copy()
+    for part, place, base in zip(parts, places, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True):
+        own = part[f"{prefix}_starts"]
+        for low, high in _stretches(own):
+            count = np.diff(own[low : high + 1])
+            span = slice(int(own[low]), int(own[high]))
+            to = np.arange(span.start, span.stop) + np.repeat(free[place[low:high]] - own[low:high], count)
+            rows[to] = part[f"{prefix}_rows"][span] + np.int32(base)
+            tf[to] = part[f"{prefix}_tf"][span]
+        free[place] += np.diff(own)
+    return {f"{prefix}_terms": terms, f"{prefix}_starts": starts, f"{prefix}_rows": rows, f"{prefix}_tf": tf}
+
+
+def _stretches(starts: Array) -> Iterator[tuple[int, int]]:
+    """Spans of terms that hold some STRETCH postings together (or one term)."""
+    low = 0
+    while low < len(starts) - 1:
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + STRETCH, "right")) - 1)
+        yield low, high
+        low = high
 
 
 @dataclass(frozen=True)
@@ -77,15 +105,28 @@ class Postings:
 
     def run(self, term: int) -> tuple[Array, Array]:
         """One term's rows (int64, ascending) and term frequencies over all segments."""
-        rows, tfs = [], []
+        found = list(self.spans(term))
+        if not found:
+            return np.zeros(0, np.int64), np.zeros(0, np.uint16)
+        rows = [rows.astype(np.int64) + base for base, rows, _ in found]
+        return np.concatenate(rows), np.concatenate([tf for _, _, tf in found])
+
+    def spans(self, term: int) -> Iterator[tuple[int, Array, Array]]:
+        """One term's run in each segment that has it: the segment's first row, rows within it (int32), frequencies."""
         key = np.uint64(term)
         for segment, base in zip(self.segments, self.bases, strict=True):
             terms = segment[f"{self.prefix}_terms"]
-            at = int(np.searchsorted(terms, key))
+            at = int(terms.searchsorted(key))
             if at < len(terms) and terms[at] == key:
-                span = slice(int(segment[f"{self.prefix}_starts"][at]), int(segment[f"{self.prefix}_starts"][at + 1]))
-                rows.append(segment[f"{self.prefix}_rows"][span].astype(np.int64) + base)
-                tfs.append(segment[f"{self.prefix}_tf"][span])
-        if not rows:
-            return np.zeros(0, np.int64), np.zeros(0, np.uint16)
-        return np.concatenate(rows), np.concatenate(tfs)
+                starts = segment[f"{self.prefix}_starts"]
+                span = slice(int(starts[at]), int(starts[at + 1]))
+                yield base, segment[f"{self.prefix}_rows"][span], segment[f"{self.prefix}_tf"][span]
+
+    def has(self, terms: Array) -> Array:
+        """Which of some terms (uint64 [t]) any row holds, bool [t]."""
+        found = np.zeros(len(terms), np.bool_)
+        for segment in self.segments:
+            own = segment[f"{self.prefix}_terms"]
+            if len(own):
+                found |= own[np.minimum(own.searchsorted(terms), len(own) - 1)] == terms
+        return found

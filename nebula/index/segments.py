@@ -10,7 +10,7 @@ import numpy as np
 from nebula.index import mentions, postings
 from nebula.index.mentions import Arrivals, EdgeSource
 from nebula.index.postings import Postings
-from nebula.index.table import DTYPES, columns
+from nebula.index.table import DTYPES, columns, lookups
 from nebula.mindlib.store import Namer
 from nebula.text import words
 from nebula.text.keywords import keywords
@@ -61,14 +61,15 @@ def build(
     `text_of(row)` gives the text of an older row; it is asked for few (see mentions).
     """
     texts = [arrival.memory.text for arrival in arrivals]
-    token_lists = [words.tokens(text, mode) for text in texts]
-    keyword_lists = [keywords(text) for text in texts]
+    # one text after another: what was cut for the one is at hand for the other
+    both = [(words.tokens(text, mode), keywords(text)) for text in texts]
+    token_lists, keyword_lists = [tokens for tokens, _ in both], [found for _, found in both]
     segment = columns(
         [arrival.memory for arrival in arrivals],
         [(arrival.offset, arrival.length) for arrival in arrivals],
         [len(tokens) for tokens in token_lists],
     )
-    segment |= postings.build(token_lists) | mentions.segment(keyword_lists)
+    segment |= lookups(segment) | postings.build(token_lists) | mentions.segment(keyword_lists)
     every = [*older, segment]
     first = sum(len(part["id"]) for part in older)
     source = EdgeSource(
@@ -92,4 +93,4 @@ def merge(parts: Sequence[Columns]) -> dict[str, Array]:
     """Segments that follow one another -> one."""
     sizes = [len(part["id"]) for part in parts]
     table = {name: np.concatenate([part[name] for part in parts]) for name in DTYPES}
-    return table | postings.merge(parts, sizes) | mentions.merge(parts, sizes)
+    return table | lookups(table) | postings.merge(parts, sizes) | mentions.merge(parts, sizes)

@@ -30,7 +30,7 @@ def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> Non
     """Apply folded changes to the table's columns and the changed strings, in place. Unknown refs are passed over."""
     for ref, row in rows_of(table, list(deltas)).items():
         delta = deltas[ref]
-        kind = LEDGERS[int(table.column("ledger")[row])].name
+        kind = LEDGERS[int(table.value("ledger", row))].name
         for name, value in delta.fields.items():
             if not readable(kind, name, value):
                 continue
@@ -65,16 +65,16 @@ def arrays(table: Table) -> dict[str, Array]:
 
 def fields(table: Table, strings: Strings, row: int) -> dict[str, Any]:
     """The changeable fields of one row as a record holds them, to be laid over its own line."""
-    last_hit, summary = int(table.column("last_hit")[row]), int(table.column("summarised")[row])
+    last_hit, summary = int(table.value("last_hit", row)), int(table.value("summarised", row))
     return {
-        "w": float(table.column("w")[row]),
-        "imp": float(table.column("imp")[row]),
-        "e": float(table.column("e")[row]),
-        "depth": int(table.column("depth")[row]),
-        "pinned": bool(table.column("pinned")[row]),
-        "hits": int(table.column("hits")[row]),
+        "w": float(table.value("w", row)),
+        "imp": float(table.value("imp", row)),
+        "e": float(table.value("e", row)),
+        "depth": int(table.value("depth", row)),
+        "pinned": bool(table.value("pinned", row)),
+        "hits": int(table.value("hits", row)),
         "last_hit": clock.write(clock.from_seconds(last_hit)) if last_hit else "",
         "summarised": f"{BY_NAME['summaries'].letter}{summary}" if summary else "",
-        "captured": bool(table.column("captured")[row]),
+        "captured": bool(table.value("captured", row)),
         **strings.get(row, {}),
     }

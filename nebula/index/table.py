@@ -117,6 +117,7 @@ class Table:
         self.state = state
         self.n = sum(len(segment["id"]) for segment in segments)
         self._columns: dict[str, Array] = {}
+        self._laid: dict[str, dict[int, Any]] = {}  # over columns that are not put together yet
 
     def column(self, name: str) -> Array:
         """One value a row, shape [n]."""
@@ -126,37 +127,99 @@ class Table:
             if name in self.state:
                 folded = self.state[name][: self.n]
                 whole[: len(folded)] = folded
+            for row, value in self._laid.pop(name, {}).items():
+                whole[row] = value
             self._columns[name] = whole
         return self._columns[name]
 
     def set(self, row: int, name: str, value: Any) -> None:
         """Lay one changed field over a row; a value that the column can't hold is ignored."""
+        held = np.zeros(1, DTYPES[name])
         try:
-            self.column(name)[row] = cell(name, value)
+            held[0] = cell(name, value)
         except (TypeError, ValueError, OverflowError):
             return
+        (self._columns[name] if name in self._columns else self._laid.setdefault(name, {}))[row] = held[0]
 
     def order(self) -> Array:
         """The key that settles ties: ledger, then id; repeated ids behind (uint64, shape [n])."""
         if "order" not in self._columns:
-            ledger = self.column("ledger").astype(np.uint64) << np.uint64(56)
-            repeated = self.column("repeated").astype(np.uint64) << np.uint64(55)
-            self._columns["order"] = ledger | repeated | self.column("id").astype(np.uint64)
+            keys = [order_keys(segment) for segment in self.segments]
+            self._columns["order"] = np.concatenate(keys) if keys else np.zeros(0, np.uint64)
         return self._columns["order"]
+
+    def order_of(self, rows: Array) -> Array:
+        """The same for some rows."""
+        return order_keys({name: self.values(name, rows) for name in ("ledger", "repeated", "id")})
+
+    def values(self, name: str, rows: Array) -> Array:
+        """Some rows' values of a column; nothing else of it is read."""
+        if name in self._columns:
+            return self._columns[name][rows]
+        found = np.empty(len(rows), DTYPES[name])
+        base = 0
+        for segment in self.segments:
+            size = len(segment["id"])
+            here = (rows >= base) & (rows < base + size)
+            found[here] = segment[name][rows[here] - base]
+            base += size
+        if name in self.state:
+            here = rows < len(self.state[name])
+            found[here] = self.state[name][rows[here]]
+        laid = self._laid.get(name, {})
+        for at, row in enumerate(rows.tolist() if laid else ()):
+            found[at] = laid.get(row, found[at])
+        return found
+
+    def value(self, name: str, row: int) -> Any:
+        """One row's value of a column."""
+        if name in self._columns:
+            return self._columns[name][row]
+        if row in self._laid.get(name, {}):
+            return self._laid[name][row]
+        if name in self.state and row < len(self.state[name]):
+            return self.state[name][row]
+        for segment in self.segments:
+            if row < len(segment["id"]):
+                return segment[name][row]
+            row -= len(segment["id"])
+        raise IndexError(row)
 
     def rows_of(self, refs: Sequence[tuple[str, int]]) -> list[int]:
         """(ledger, id) pairs -> row numbers, -1 for unknown ones; repeated ids are not found here."""
         wanted = np.array([(LEDGER_CODE[ledger] << 56) | number for ledger, number in refs], dtype=np.uint64)
-        order = self.order()
-        if len(wanted) * 16 < len(order):
-            found = [np.flatnonzero(order == key) for key in wanted]
-            return [int(rows[0]) if len(rows) else -1 for rows in found]
-        by_key = np.argsort(order, kind="stable")
-        at = np.searchsorted(order, wanted, sorter=by_key)
-        rows = by_key[np.minimum(at, max(0, self.n - 1))] if self.n else np.zeros(len(wanted), np.int64)
-        return [int(r) if self.n and order[r] == key else -1 for r, key in zip(rows, wanted, strict=True)]
+        return [int(row) for row in self._looked_up("ref", wanted)]
 
     def row_of_uid(self, uid: str) -> int:
         """The row that bears a uid, -1 where none does."""
-        found = np.flatnonzero(self.column("uid") == np.uint64(_uid_number(uid)))
-        return int(found[0]) if len(found) else -1
+        return int(self._looked_up("uid", np.array([_uid_number(uid)], np.uint64))[0])
+
+    def _looked_up(self, name: str, wanted: Array) -> Array:
+        """The first row of each key by the segments' sorted keys, -1 where none has it; int64."""
+        found = np.full(len(wanted), -1, np.int64)
+        base = 0
+        for segment in self.segments:
+            keys = segment[f"{name}_keys"]
+            at = np.searchsorted(keys, wanted)
+            here = np.flatnonzero((found < 0) & (at < len(keys)))
+            here = here[keys[at[here]] == wanted[here]]
+            found[here] = base + segment[f"{name}_rows"][at[here]]
+            base += len(keys)
+        return found
+
+
+def order_keys(columns: Columns) -> Array:
+    """Ledger, repeated, id as one number each (uint64)."""
+    ledger = columns["ledger"].astype(np.uint64) << np.uint64(56)
+    repeated = columns["repeated"].astype(np.uint64) << np.uint64(55)
+    keys: Array = ledger | repeated | columns["id"].astype(np.uint64)
+    return keys
+
+
+def lookups(columns: Columns) -> dict[str, Array]:
+    """A segment's rows sorted by ref and by uid: `ref_keys` and `uid_keys` (uint64), `ref_rows` and `uid_rows`."""
+    found: dict[str, Array] = {}
+    for name, keys in (("ref", order_keys(columns)), ("uid", columns["uid"])):
+        order = np.argsort(keys, kind="stable")
+        found |= {f"{name}_keys": keys[order], f"{name}_rows": order.astype(np.int32)}
+    return found

@@ -1,15 +1,21 @@
 """The dense index: unit vectors of every memory's pieces, each with the row it belongs to and its text's hash.
 
-A segment holds `vec` (float32 [p, d]), `vec_row` (int32 [p], negative: no row yet) and `vec_hash`
-(uint64 [p]).
+A segment holds `vec` (float32 [p, d]), `vec_row` (int32 [p], negative: no row yet) and `vec_hash` (uint64 [p]).
 The hash lets a rebuilt index take over what was embedded once: unchanged text is never embedded twice.
+
+`vec_code` (int8 [p, d]) is the vector in steps of `vec_step` (float32 [p]), and `vec_off` (float32 [p]) the length of
+what that leaves out. A unit vector's cosine with the code is off by no more than this (Cauchy-Schwarz), so a large mind
+reads the codes, a quarter of the bytes, and the vectors only of those that may be among the best: the answer is exact.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from nebula.index import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +26,12 @@ if TYPE_CHECKING:
 
 #: Below every cosine: the score of a row that has no vector.
 ABSENT = np.float32(-2.0)
+#: Vectors of a segment from which on the codes are read first.
+CODES_FROM = 16_384
+#: Codes widened at a time: they never leave the cache.
+CODE_BLOCK = 512
+#: What float32 may lose in a product of unit vectors.
+LOST = np.float32(1e-6)
 
 
 class Vectors:
@@ -29,6 +41,7 @@ class Vectors:
         self.segments = segments
         self.n = rows
 
+    @cached_property
     def present(self) -> Array:
         """Which rows have a vector, bool [n]."""
         found = np.zeros(self.n, np.bool_)
@@ -37,18 +50,24 @@ class Vectors:
             found[rows[rows >= 0]] = True
         return found
 
-    def cosines(self, query: Array) -> Array:
-        """The best cosine of any piece of the query ([q, d], unit) with any piece of each row.
+    def best(self, query: Array, eligible: Array, k: int) -> tuple[Array, Array]:
+        """Rows and their cosines: the best of any piece of the query ([q, d], unit) with any piece of the row.
 
-        float32 [n], ABSENT where a row has no vector.
+        Of the eligible rows (bool [n]) that have a vector at least the k best, with all that tie; ascending, float32.
         """
+        low = np.full(self.n, ABSENT, np.float32)
+        scanned = [_scan(segment, query, eligible) for segment in self.segments]
+        for rows, _, cosine, off in scanned:
+            np.maximum.at(low, rows, cosine - off)
+        known = low[low > ABSENT]
+        least = np.partition(known, len(known) - k)[len(known) - k] if len(known) > k else ABSENT
         best = np.full(self.n, ABSENT, np.float32)
-        for segment in self.segments:
-            rows = segment["vec_row"]
-            scores = (segment["vec"] @ query.T).max(axis=1) if len(rows) else np.zeros(0, np.float32)
-            known = rows >= 0
-            np.maximum.at(best, rows[known], scores[known])
-        return best
+        for segment, (rows, at, cosine, off) in zip(self.segments, scanned, strict=True):
+            may = np.flatnonzero(cosine + off >= least)
+            exact = _cosines(segment["vec"][at[may]], query) if off.any() else cosine[may]
+            np.maximum.at(best, rows[may], exact)
+        found = np.flatnonzero(best > ABSENT)
+        return found, best[found]
 
     def by_hash(self, hashes: Array) -> dict[int, Array]:
         """Text hash -> its pieces' vectors [p, d], for those of `hashes` that were embedded before."""
@@ -66,27 +85,76 @@ class Vectors:
 
     def of_rows(self, rows: Array) -> tuple[Array, Array]:
         """The pieces of some rows: vectors [p, d] and, ascending, the position in `rows` that each belongs to [p]."""
-        place = np.full(self.n, -1, np.int64)
-        place[rows] = np.arange(len(rows))
         vectors, owners = [], []
-        for segment in self.segments:
-            owned = segment["vec_row"]
-            at = np.flatnonzero(owned >= 0)
-            at = at[place[owned[at]] >= 0]
-            vectors.append(segment["vec"][at])
-            owners.append(place[owned[at]])
+        rows = rows.astype(np.int32, copy=False)
+        for segment, (sorted_rows, place) in zip(self.segments, self._by_row, strict=True):
+            low = np.searchsorted(sorted_rows, rows)
+            count = np.searchsorted(sorted_rows, rows, "right") - low
+            at = np.arange(count.sum()) + np.repeat(low - np.cumsum(count) + count, count)
+            vectors.append(segment["vec"][at if place is None else place[at]])
+            owners.append(np.repeat(np.arange(len(rows)), count))
         if not vectors:
             return np.zeros((0, 0), np.float32), np.zeros(0, np.int64)
         owner = np.concatenate(owners)
         order = np.argsort(owner, kind="stable")
         return np.concatenate(vectors)[order], owner[order]
 
+    @cached_property
+    def _by_row(self) -> list[tuple[Array, Array | None]]:
+        """The rows of each segment's vectors in order, and where each stands (None: they are in order already)."""
+        found: list[tuple[Array, Array | None]] = []
+        for segment in self.segments:
+            rows = segment["vec_row"]
+            place = None if (rows[1:] >= rows[:-1]).all() else np.argsort(rows, kind="stable")
+            found.append((rows if place is None else rows[place], place))
+        return found
+
+
+def _scan(segment: Mapping[str, Array], query: Array, eligible: Array) -> tuple[Array, Array, Array, Array]:
+    """Rows and places of a segment's eligible vectors, their cosines, and by how much each may be off."""
+    rows = segment["vec_row"]
+    at = np.flatnonzero(eligible[rows] & (rows >= 0)) if len(eligible) else np.zeros(0, np.int64)
+    if len(rows) < CODES_FROM or len(at) * 8 < len(rows):
+        vectors = segment["vec"] if len(at) == len(rows) else segment["vec"][at]
+        return rows[at], at, _cosines(vectors, query), np.zeros(len(at), np.float32)
+    return rows[at], at, _code_cosines(segment, query)[at], segment["vec_off"][at]
+
+
+def _cosines(vectors: Array, query: Array) -> Array:
+    """The best cosine of any piece of the query with each vector, float32 [p]."""
+    found: Array = vectors @ query[0] if len(query) == 1 else (vectors @ query.T).max(axis=1, initial=ABSENT)
+    return found
+
+
+def _code_cosines(segment: Mapping[str, Array], query: Array) -> Array:
+    """The same with the codes; off by `vec_off` at most."""
+    codes = segment["vec_code"]
+    found = np.empty(len(codes), np.float32)
+    wide = np.empty((CODE_BLOCK, codes.shape[1]), np.float32)
+    for start in range(0, len(codes), CODE_BLOCK):
+        block = codes[start : start + CODE_BLOCK]
+        part = wide[: len(block)]
+        part[...] = block
+        found[start : start + CODE_BLOCK] = _cosines(part, query)
+    found *= segment["vec_step"]
+    return found
+
+
+def coded(vectors: Array) -> dict[str, Array]:
+    """Unit vectors [p, d] -> their codes, steps, and what these leave out."""
+    step = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), np.float32(1e-12)) / np.float32(127)
+    code = np.rint(vectors / step[:, None]).astype(np.int8)
+    off = np.linalg.norm(vectors - code * step[:, None], axis=1) + LOST
+    return {"vec_code": code, "vec_step": step.astype(np.float32), "vec_off": off.astype(np.float32)}
+
 
 def segment(rows: Sequence[int], hashes: Sequence[int], pieces: Sequence[Array]) -> dict[str, Array]:
     """Rows with their texts' hashes and pieces ([p, d] each) -> the arrays of one segment."""
     counts = [len(piece) for piece in pieces]
+    whole = np.concatenate(pieces).astype(np.float32, copy=False)
     return {
-        "vec": np.concatenate(pieces).astype(np.float32, copy=False),
+        "vec": whole,
+        **coded(whole),
         "vec_row": np.repeat(np.array(rows, np.int32), counts),
         "vec_hash": np.repeat(np.array(hashes, np.uint64), counts),
     }
@@ -94,13 +162,13 @@ def segment(rows: Sequence[int], hashes: Sequence[int], pieces: Sequence[Array])
 
 def detached(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The same vectors without rows, for a new numbering; pieces of one row stay together by its negative number."""
+    codes = {name: arrays[name] for name in ("vec_code", "vec_step", "vec_off") if name in arrays}
     return {
         "vec": arrays["vec"],
+        **(codes or coded(arrays["vec"])),
         "vec_hash": arrays["vec_hash"],
         "vec_row": np.where(arrays["vec_row"] < 0, arrays["vec_row"], -2 - arrays["vec_row"]),
-        "knn_row": np.zeros(0, np.int32),
-        "knn": np.zeros((0, 3), np.int32),
-        "knn_cos": np.zeros((0, 3), np.float32),
+        **nearest.stored(np.zeros(0, np.int32), np.zeros((0, 3), np.int32), np.zeros((0, 3), np.float32)),
     }
 
 
@@ -109,7 +177,7 @@ def merge(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     if "knn_row" in merged:
         latest = last_of_each(merged["knn_row"])
-        merged |= {name: merged[name][latest] for name in ("knn_row", "knn", "knn_cos")}
+        merged |= nearest.stored(*(merged[name][latest] for name in ("knn_row", "knn", "knn_cos")))
     return merged
 
 

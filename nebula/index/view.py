@@ -51,7 +51,7 @@ class Index:
     @property
     def missing(self) -> int:
         """How many rows have no vector."""
-        return self.table.n - int(self.vectors.present().sum())
+        return self.table.n - int(self.vectors.present.sum())
 
     def stored_edges(self) -> Stored:
         """The edges that the index keeps."""
@@ -63,10 +63,10 @@ class Index:
 
     def ref(self, row: int) -> str:
         """What a person types for a row's memory."""
-        column = self.table.column
-        if column("repeated")[row]:
-            return f"{int(column('uid')[row]):016x}"
-        return f"{LEDGERS[int(column('ledger')[row])].letter}{int(column('id')[row])}"
+        value = self.table.value
+        if value("repeated", row):
+            return f"{int(value('uid', row)):016x}"
+        return f"{LEDGERS[int(value('ledger', row))].letter}{int(value('id', row))}"
 
     def row(self, ref: str) -> int:
         """The row that a ref names, -1 where none does."""
@@ -79,11 +79,11 @@ class Index:
     def nearest_of(self, ref: str, ledger: str) -> tuple[str, float] | None:
         """The nearest other memory of a ledger that holds, of the three nearest at all, and its cosine."""
         row = self.row(ref)
-        near, cosine = nearest.lists(self.vectors.segments, self.table.n)
-        column = self.table.column
-        for other, value in zip(near[row].tolist(), cosine[row].tolist(), strict=True) if row >= 0 else ():
-            holds = other >= 0 and column("valid_to")[other] > column("at")[row]
-            if holds and column("ledger")[other] == LEDGER_CODE[ledger]:
+        near, cosine = nearest.lists_of(self.vectors.segments, np.array([row]))
+        cell = self.table.value
+        for other, value in zip(near[0].tolist(), cosine[0].tolist(), strict=True) if row >= 0 else ():
+            holds = other >= 0 and cell("valid_to", other) > cell("at", row)
+            if holds and cell("ledger", other) == LEDGER_CODE[ledger]:
                 return self.ref(other), value
         return None
 
@@ -97,13 +97,13 @@ def read_line(store: Store, table: Table, row: int) -> Memory | None:
     """A row's memory by its own line alone, read from where the line lies; None where it is no longer there."""
     import orjson
 
-    column = table.column
-    kind = LEDGERS[int(column("ledger")[row])]
-    raw = files.read_span(store.path(kind.name), int(column("offset")[row]), int(column("length")[row]))
+    value = table.value
+    kind = LEDGERS[int(value("ledger", row))]
+    raw = files.read_span(store.path(kind.name), int(value("offset", row)), int(value("length", row)))
     try:
         obj = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:
         return None
     if reason_unreadable(obj):
         return None
-    return from_object(kind.name, obj, repeated=bool(column("repeated")[row]), uid=f"{int(column('uid')[row]):016x}")
+    return from_object(kind.name, obj, repeated=bool(value("repeated", row)), uid=f"{int(value('uid', row)):016x}")

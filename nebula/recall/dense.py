@@ -19,8 +19,6 @@ def rank(query: NDArray[Any], index: Index, eligible: NDArray[Any], k: int) -> R
     """
     import numpy as np
 
-    from nebula.index.vectors import ABSENT
-
+    rows, cosines = index.vectors.best(query, eligible, k)
     # the last bits depend on the batch in which a text was embedded: equal texts are equal, and ties go by ref
-    scores = np.round(index.vectors.cosines(query), 6)
-    return top(scores, eligible & (scores > ABSENT), index.table.order(), k)
+    return top(np.round(cosines, 6), rows, index.table.order_of, k)

@@ -45,4 +45,5 @@ def rank(tokens: Sequence[str], index: Index, eligible: NDArray[Any], k: int) ->
         rows, tf = postings.run(h64(token))
         if len(rows):
             scores[rows] += count * idf(len(rows), n) * (K1 + 1.0) * tf / (tf + norm[rows])
-    return top(scores, eligible & (scores > 0), index.table.order(), k)
+    found = np.flatnonzero(eligible & (scores > 0))
+    return top(scores[found], found, index.table.order_of, k)

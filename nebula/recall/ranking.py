@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,13 +22,13 @@ class Ranking:
     scores: Sequence[float] = ()
 
 
-def top(scores: NDArray[Any], eligible: NDArray[Any], order: NDArray[Any], k: int) -> Ranking:
-    """The k best rows among `eligible` (bool [n]), ties by `order` (uint64 [n]): one mind, one answer."""
+def top(scores: NDArray[Any], rows: NDArray[Any], order: Callable[[NDArray[Any]], NDArray[Any]], k: int) -> Ranking:
+    """The k best of some rows by their scores ([r] each), ties by `order` (rows -> uint64): one mind, one answer."""
     import numpy as np
 
-    rows = np.flatnonzero(eligible)
     if len(rows) > k:
-        least = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
-        rows = rows[scores[rows] >= least]
-    rows = rows[np.lexsort((order[rows], -scores[rows]))][:k]
-    return Ranking(rows.tolist(), scores[rows].tolist())
+        least = np.partition(scores, len(rows) - k)[len(rows) - k]
+        kept = scores >= least
+        scores, rows = scores[kept], rows[kept]
+    best = np.lexsort((order(rows), -scores))[:k]
+    return Ranking(rows[best].tolist(), scores[best].tolist())

@@ -16,7 +16,7 @@ import re
 import sys
 import threading
 import warnings
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal, Protocol
@@ -25,7 +25,7 @@ from nebula.text import endings, normal, wordtable
 from nebula.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from nebula.text.wordtable import WordTable
 
@@ -70,6 +70,9 @@ NUMBERED: Final = re.compile(r"([a-z]{2,})([0-9]+)")
 PIECE: Final = 1024
 #: Where cutting a text early changes no word: jieba's blocks end at each of these (folded) characters.
 BLOCK_END: Final = re.compile(r"(?<=[\s,。、;:!?()\"“”])")
+
+#: Runs whose cut is remembered: those of the text at hand.
+CUT: Final = 256
 
 _LOCK: Final = threading.Lock()
 
@@ -140,13 +143,23 @@ def words(text: str) -> list[str]:
     ]
 
 
-def cut(run: str) -> list[str]:
+@lru_cache(maxsize=CUT)
+def cut(run: str) -> Sequence[str]:
     """The words that a run of Han, kana or hangul consists of, none inside another."""
     return [word for piece in _pieces(run) for word in _tokenizer().cut(piece)]
 
 
 def _search_words(run: str) -> list[str]:
-    return [word for piece in _pieces(run) for word in _tokenizer().cut_for_search(piece)]
+    """As jieba's `cut_for_search`: before each word the dictionary's words of two and three characters inside it."""
+    known = table().frequencies
+    found: list[str] = []
+    for word in cut(run):
+        for size in (2, 3):
+            if len(word) > size:
+                parts = (word[at : at + size] for at in range(len(word) - size + 1))
+                found += [part for part in parts if known.get(part)]
+        found.append(word)
+    return found
 
 
 def grams(text: str) -> list[str]:

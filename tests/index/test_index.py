@@ -268,9 +268,10 @@ class TestWordsOfHalfTheMind:
             store.append("notes", [Memory("notes", 0, at, text, uid=f"{number:016x}")])
         index = Cache(store, "test", "full").open(None)
         now = clock.seconds(START + timedelta(days=1000))
-        graph = MappedSearch(index, Settings(), now, Filters(), lambda *_: (1.0, 1)).edges
+        edges = MappedSearch(index, Settings(), now, Filters(), lambda *_: (1.0, 1)).edges.of(np.arange(len(texts)))
         plain = PlainSearch(store.read_all().memories, Settings(), now, Filters(), lambda *_: (1.0, 1)).edges
-        found = {(int(a), int(b), int(k)) for a, b, k in zip(graph.a, graph.b, graph.kind, strict=True)}
+        ends = zip(edges.start.tolist(), edges.end.tolist(), edges.kind.tolist(), strict=True)
+        found = {(a, b, kind) for a, b, kind in ends if a < b}
         assert found == {(a, b, kind) for a, b, _, kind in plain}
         return found
 
