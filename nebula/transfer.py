@@ -56,6 +56,9 @@ class Imported:
     settings: str
     vectors: int = 0
     notices: Sequence[Notice] = ()
+    run: str = ""
+    #: Memories that were erased here and so did not come.
+    erased: int = 0
 
 
 @dataclass
@@ -76,6 +79,7 @@ def import_folder(
     Raises FileUnusable where no mind lies there, WrongUsage for this mind itself, WriteFailed, LockedTooLong.
     """
     source = _read(mind, folder)
+    uids, erased = _without_erased(mind, source)
     here = {memory.uid: memory.ref for memory in mind.store.read_all().memories}
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
     seen = screen.Screened(None)
@@ -84,10 +88,10 @@ def import_folder(
         seen |= looked
     records = {kind: len(found) for kind, found in fresh.items() if found}
     known = sum(m.uid in here for found in source.memories.values() for m in found)
-    uids = _uids([memory for found in source.memories.values() for memory in found])
     if dry_run:
         lines = {name: len(list(_missing(mind, source, name, uids))) for name in source.lines}
-        return Imported(records, known, _some(lines), source.damages, *_files(mind, source, write=False))
+        settled = _files(mind, source, write=False)
+        return Imported(records, known, _some(lines), source.damages, *settled, erased=erased)
     vectors = _adopt(mind, source.store) if records else 0
     run = clock.stamp("cmd")
     for kind, found in fresh.items():
@@ -97,7 +101,7 @@ def import_folder(
     lines = {name: _write_lines(mind, source, name, uids, refs, run) for name in source.lines}
     settled = _files(mind, source, write=True)
     notices = [*seen.notices(f"{sum(records.values())} ×"), *mind.follow(progress=progress)[1]]
-    return Imported(records, known, _some(lines), source.damages, *settled, vectors, notices)
+    return Imported(records, known, _some(lines), source.damages, *settled, vectors, notices, run, erased)
 
 
 def _read(mind: Mind, folder: Path) -> _Source:
@@ -125,6 +129,19 @@ def _unmistakable(memory: Memory) -> Memory:
     if split_ref(memory.uid) is None:
         return memory
     return replace(memory, uid=derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", 0))
+
+
+def _without_erased(mind: Mind, source: _Source) -> tuple[dict[str, str], int]:
+    """Take out of a source what was erased here: forgotten is forgotten. -> (`_uids` of the rest, how many went).
+
+    A name of one that went stands for "", as if no line had ever named it.
+    """
+    every = [memory for found in source.memories.values() for memory in found]
+    stones = {str(obj["uid"]) for kind in LEDGERS for obj in mind.store.erased(kind.name) if obj.get("uid")}
+    for kind, found in source.memories.items():
+        source.memories[kind] = [memory for memory in found if memory.uid not in stones]
+    uids = {name: "" if uid in stones else uid for name, uid in _uids(every).items()}
+    return uids, sum(memory.uid in stones for memory in every)
 
 
 def _screened(mind: Mind, memories: Sequence[Memory]) -> tuple[list[Memory], screen.Screened]:
@@ -272,13 +289,20 @@ def _longterm(mind: Mind, source: _Source, *, write: bool) -> str:
         return ABSENT
     if longterm.read(mind):
         return KEPT
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+    text = plain_text(path)
+    if text is None:
         return UNUSABLE
     if write:
         longterm.write(mind, text, "")
     return ADDED
+
+
+def plain_text(path: Path) -> str | None:
+    """A file's text; None where it is none or can't be read."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _settings(mind: Mind, source: _Source, *, write: bool) -> str:

@@ -23,7 +23,7 @@ GROUPS = {
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
-    "tend": ("doctor", "embed", "config", "import", "erase"),
+    "tend": ("doctor", "embed", "config", "import", "export", "merge", "mind", "erase"),
     "try": ("demo", "bench"),
 }
 
@@ -39,7 +39,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "map": ("map", "sky"),
     "panel": ("panel",),
     "schedule": ("schedule",),
-    "transfer": ("import",),
+    "transfer": ("import", "export", "merge", "mind"),
     "erase": ("erase",),
     "subject_group": ("subject",),
     "meaning": ("embed",),

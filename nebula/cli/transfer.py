@@ -1,9 +1,12 @@
-"""The command that takes over another folder: import."""
+"""Commands by which a mind comes and goes: import, export, merge, mind move."""
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads the annotation when it builds the command
-from typing import TYPE_CHECKING, Annotated
+import contextlib
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,36 +20,98 @@ if TYPE_CHECKING:
     from nebula.cli.printing import Line
     from nebula.transfer import Imported
 
+Source = Annotated[Path, typer.Argument(metavar="DIR|FILE|-")]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     command(app, "import")(import_)
+    command(app, "export")(export)
+    command(app, "merge")(merge)
+    group = typer.Typer(no_args_is_help=True)
+    app.add_typer(group, name="mind")
+    command(group, "move")(move)
 
 
-def import_(
-    run: Run,
-    folder: Annotated[Path, typer.Argument(metavar="DIR")],
-    *,
-    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
-) -> Outcome:
-    """Take over another mind's folder; twice is once."""
+def import_(run: Run, source: Source, *, dry_run: Annotated[bool, typer.Option("--dry-run")] = False) -> Outcome:
+    """Take over another mind's folder or an exported file; twice is once."""
+    from nebula import export as exporting
     from nebula import transfer
 
     with progress.bar(run, messages.say("progress.embedding")) as advance:
-        found = transfer.import_folder(run.mind(), folder, dry_run=dry_run, progress=advance)
-    where = [f"{damage.path.name}:{damage.line}" for damage in found.damages]
-    data = {
+        take = transfer.import_folder if source.is_dir() else exporting.import_file
+        found = take(run.mind(), source, dry_run=dry_run, progress=advance)
+    return Outcome(_data(found, dry_run=dry_run), _lines(found, dry_run=dry_run), notices=_notices(found))
+
+
+def export(
+    run: Run,
+    target: Annotated[str, typer.Argument(metavar="FILE|-")] = "-",
+    *,
+    as_zip: Annotated[bool, typer.Option("--zip")] = False,
+) -> Outcome:
+    """The whole mind as one file, without what is derived."""
+    from nebula import export as exporting
+    from nebula.mindlib import files
+
+    data = exporting.pack(run.mind(), as_zip=as_zip or target.endswith(".zip"))
+    if target == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return Outcome(None, rows=())
+    files.replace(Path(target), data)
+    said = messages.say("export.done", file=target, size=f"{len(data) / 1024:.1f}KB")
+    return Outcome({"file": target, "bytes": len(data)}, [[(said, "")]])
+
+
+def merge(run: Run, source: Source) -> Outcome:
+    """The union with another machine's mind, a folder or an exported file."""
+    from nebula import export as exporting
+    from nebula import merge as merging
+
+    opened = contextlib.nullcontext(source) if source.is_dir() else exporting.unpacked(source)
+    with progress.bar(run, messages.say("progress.embedding")) as advance, opened as folder:
+        found = merging.merge(run.mind(), folder, progress=advance)
+    came = found.imported
+    lines = _lines(came, dry_run=False)
+    if found.settled:
+        lines.append([(messages.say("merge.settled", n=found.settled), "")])
+    if found.notes_kept:
+        lines.append([(messages.say("merge.notes"), "")])
+    data = {**_data(came, dry_run=False), "settled": found.settled, "notes_kept": found.notes_kept}
+    return Outcome(data, lines, notices=[*_notices(came)[: len(came.damages) > 0], *found.notices])
+
+
+def move(run: Run, target: Annotated[Path, typer.Argument(metavar="DIR")]) -> Outcome:
+    """Move the mind's folder."""
+    from nebula import relocate
+
+    done = relocate.move(run.mind(), target)
+    said = messages.say("move.done", count=done.count, source=done.source, target=done.target)
+    told = messages.say("move.next", target=shlex.quote(str(done.target)))
+    data = {"from": str(done.source), "to": str(done.target), "files": done.count, "bytes": done.size}
+    return Outcome(data, [[(said, "")], [(told, "")]])
+
+
+def _data(found: Imported, *, dry_run: bool) -> dict[str, Any]:
+    return {
         "dry_run": dry_run,
         "records": dict(found.records),
         "here": found.here,
         "lines": dict(found.lines),
-        "damages": where,
+        "damages": [f"{damage.path.name}:{damage.line}" for damage in found.damages],
         "longterm": found.longterm,
         "settings": found.settings,
         "vectors": found.vectors,
+        "erased": found.erased,
     }
+
+
+def _notices(found: Imported) -> list[Notice]:
+    where = [f"{damage.path.name}:{damage.line}" for damage in found.damages]
     damaged = [Notice("damaged_lines", {"n": len(where), "where": ", ".join(where[:5])})] if where else []
-    return Outcome(data, _lines(found, dry_run=dry_run), notices=[*damaged, *found.notices])
+    return [*damaged, *found.notices]
 
 
 def _lines(found: Imported, *, dry_run: bool) -> list[Line]:
@@ -58,6 +123,8 @@ def _lines(found: Imported, *, dry_run: bool) -> list[Line]:
         said.append("  ".join(f"{name} {count}" for name, count in found.lines.items()))
     if found.vectors:
         said.append(messages.say("import.vectors", n=found.vectors))
+    if found.erased:
+        said.append(messages.say("import.erased", n=found.erased))
     said += [
         f"{name}: {messages.say(f'import.{state}')}"
         for name, state in (("longterm.md", found.longterm), ("mind-config.json", found.settings))

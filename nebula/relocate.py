@@ -1,0 +1,92 @@
+"""Moving a mind's folder: copied whole, compared byte for byte, and only then gone from where it was.
+
+All its ledgers are held under their locks meanwhile; whoever waits for one finds the place empty and is told so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nebula import erasure
+from nebula.errors import FileUnusable, WriteFailed, WrongUsage
+from nebula.mindlib import files
+from nebula.repair import ledgers
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nebula.mind import Mind
+
+
+@dataclass(frozen=True)
+class Moved:
+    """From where to where, and how many files of how many bytes."""
+
+    source: Path
+    target: Path
+    count: int
+    size: int
+
+
+def move(mind: Mind, target: Path) -> Moved:
+    """Move the mind to `target`, which must be absent or an empty folder; links in the folder are not followed.
+
+    Raises FileUnusable where no mind lies or something lies at the target, WrongUsage for a place within itself,
+    WriteFailed, LockedTooLong; then all is where it was.
+    """
+    source, target = mind.folder.absolute(), target.absolute()
+    if not source.is_dir():
+        raise FileUnusable(source, "no folder")
+    if target == source or source.resolve() in target.resolve().parents or target.resolve() in source.resolve().parents:
+        raise WrongUsage(f"mind move {target}")
+    if target.exists() and (not target.is_dir() or target.is_symlink() or any(target.iterdir())):
+        raise FileUnusable(target, "not empty")
+    files.make_folder(target.parent)
+    with contextlib.ExitStack() as held:
+        for name in (*erasure.LOCKS, *(name for name in ledgers() if (source / name).exists())):
+            held.enter_context(files.job_lock(source / name, mind.store.lock_timeout))
+        beside = target.parent / f".{target.name}.{secrets.token_hex(4)}.tmp"
+        try:
+            count, size = _copy(source, beside)
+            if target.exists():
+                target.rmdir()
+            beside.replace(target)
+            files.sync_folder(target.parent)
+        except OSError as error:
+            raise WriteFailed(target, error.strerror or str(error)) from error
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+        _remove(source)
+    return Moved(source, target, count, size)
+
+
+def _copy(source: Path, target: Path) -> tuple[int, int]:
+    """Copy every file with its times, sync it, and read it again. -> (files, bytes). Raises OSError."""
+    count = size = 0
+    shutil.copytree(source, target, symlinks=True)
+    target.chmod(0o700)
+    for path in sorted(target.rglob("*")):
+        if path.is_symlink() or not path.is_file():
+            continue
+        with path.open("rb") as copy:
+            os.fsync(copy.fileno())
+            data = copy.read()
+        if data != (source / path.relative_to(target)).read_bytes():
+            raise OSError(5, "the copy differs")
+        count, size = count + 1, size + len(data)
+    return count, size
+
+
+def _remove(source: Path) -> None:
+    """Take the old folder away in one step, then clear it; what can't be cleared lies beside it, named as rubbish."""
+    rubbish = source.parent / f".{source.name}.{secrets.token_hex(4)}.moved"
+    try:
+        source.replace(rubbish)
+    except OSError as error:
+        raise WriteFailed(source, error.strerror or str(error)) from error
+    shutil.rmtree(rubbish, ignore_errors=True)
