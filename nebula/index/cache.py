@@ -19,9 +19,8 @@ from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import INDEX, Marks, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
-    from typing import Any
 
     from nebula.index.catchup import Embedder, Save
     from nebula.index.manifest import Folded, Source
@@ -143,10 +142,6 @@ def purge(folder: Path, texts: Iterable[str], timeout: float) -> None:
     with files.job_lock(folder / parts.LOCK, timeout):
         found = parts.load(folder)
         found.start_over()
-        kept = [("", {**arrays, **_rows_of(arrays, ~np.isin(arrays["vec_hash"], gone))}) for _, arrays in found.vectors]
-        found.vectors = [(name, arrays) for name, arrays in kept if len(arrays["vec"])]
+        kept = [vectors.without(arrays, gone) for _, arrays in found.vectors]
+        found.vectors = [("", arrays) for arrays in kept if len(arrays["vec"])]
         parts.save(folder, found)
-
-
-def _rows_of(arrays: Mapping[str, Any], kept: Any) -> dict[str, Any]:
-    return {name: arrays[name][kept] for name in ("vec", "vec_row", "vec_hash")}

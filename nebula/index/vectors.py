@@ -172,6 +172,12 @@ def detached(arrays: Mapping[str, Array]) -> dict[str, Array]:
     }
 
 
+def without(arrays: Mapping[str, Array], hashes: Array) -> dict[str, Array]:
+    """The same segment without the pieces of some texts; its rows must be detached."""
+    kept = ~np.isin(arrays["vec_hash"], hashes)
+    return {name: array[kept] if name.startswith("vec") else array for name, array in arrays.items()}
+
+
 def merge(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
     """Segments in order -> the arrays of one; of the neighbour lists the later one of a row wins."""
     merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
