@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MODEL = BUNDLED
+#: What ships as data, each folder with its SHA256SUMS.
+SHIPPED = (MODEL, "words")
 #: Two sentences that mean alike and share one word, and one that means something else.
 ALIKE, SAME, OTHER = "我下个月要搬去青岛", "搬家去海边城市", "数据库索引坏了"
 #: cos(ALIKE, SAME) and cos(ALIKE, OTHER) by the bundled weights; averaged tokens instead of the first give others.
@@ -58,12 +60,12 @@ def dead_routes(now: Callable[[], datetime], *, dense: bool) -> list[str]:
 
 
 def wrong_assets() -> list[str]:
-    """Files of the bundled model that are missing or whose sha256 is another than when they were made."""
-    folder = places.asset(MODEL)
+    """Files that ship as data and are missing, or whose sha256 is another than when they were made."""
     wrong = []
-    for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
-        digest, _, name = line.partition("  ")
-        path = folder / name.strip()
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
-            wrong.append(name.strip())
+    for folder in map(places.asset, SHIPPED):
+        for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
+            digest, _, name = line.partition("  ")
+            path = folder / name.strip()
+            if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                wrong.append(name.strip())
     return wrong
