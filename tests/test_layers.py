@@ -44,7 +44,7 @@ LAYERS = (
             "screen",
             "verify",
         ),
-        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "subject", "maps"),
+        *("longterm", "selftest", "doctor", "demo", "bench", "schedule", "transfer", "importers", "subject", "maps"),
     ),
     ("panel",),
     ("cli", "__main__"),

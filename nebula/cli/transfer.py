@@ -14,6 +14,7 @@ from nebula import messages
 from nebula.cli import progress
 from nebula.cli.command import Run, command
 from nebula.cli.printing import Outcome
+from nebula.errors import BadValue, WrongUsage
 from nebula.results import Notice
 
 if TYPE_CHECKING:
@@ -33,8 +34,20 @@ def register(app: typer.Typer) -> None:
     command(group, "move")(move)
 
 
-def import_(run: Run, source: Source, *, dry_run: Annotated[bool, typer.Option("--dry-run")] = False) -> Outcome:
-    """Take over another mind's folder or an exported file; twice is once."""
+def import_(
+    run: Run,
+    source: Source,
+    *,
+    from_: Annotated[str, typer.Option("--from", metavar="FORMAT")] = "",
+    ledger: Annotated[str, typer.Option("-l", "--ledger", metavar="LEDGER")] = "",
+    replies: Annotated[bool, typer.Option("--replies")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+) -> Outcome:
+    """Take over another mind's folder or an exported file, or what another program kept; twice is once."""
+    if from_:
+        return _import_foreign(run, source, from_, ledger, replies=replies, dry_run=dry_run)
+    if ledger or replies:
+        raise WrongUsage("import --ledger / --replies: --from FORMAT")
     from nebula import export as exporting
     from nebula import transfer
 
@@ -42,6 +55,30 @@ def import_(run: Run, source: Source, *, dry_run: Annotated[bool, typer.Option("
         take = transfer.import_folder if source.is_dir() else exporting.import_file
         found = take(run.mind(), source, dry_run=dry_run, progress=advance)
     return Outcome(_data(found, dry_run=dry_run), _lines(found, dry_run=dry_run), notices=_notices(found))
+
+
+def _import_foreign(run: Run, source: Path, kind: str, ledger: str, *, replies: bool, dry_run: bool) -> Outcome:
+    from nebula.importers import FORMATS, taking
+
+    if kind not in FORMATS:
+        raise BadValue("--from", kind, " | ".join(FORMATS))
+    with progress.bar(run, messages.say("progress.embedding")) as advance:
+        found = taking.take(
+            run.mind(), source, kind, ledger=ledger or "notes", replies=replies, dry_run=dry_run, progress=advance
+        )
+    counts = {name: getattr(found, name) for name in ("added", "newer", "here", "erased", "private")}
+    damages = [f"{one.where}: {one.why}" for one in found.damages]
+    said = [messages.say("import.foreign_would" if dry_run else "import.foreign", **counts)]
+    said += [messages.say("import.passed", n=n, why=why) for why, n in found.passed.items()]
+    if found.erased:
+        said.append(messages.say("import.erased", n=found.erased))
+    if found.gone:
+        said.append(messages.say("import.gone", n=len(found.gone), refs=" ".join(found.gone)))
+    damaged = [Notice("import_damaged", {"n": len(damages), "where": "; ".join(damages[:5])})] if damages else []
+    data = {"from": kind, "dry_run": dry_run, **counts, "passed": dict(found.passed), "damages": damages}
+    return Outcome(
+        {**data, "gone": list(found.gone)}, [[(line, "")] for line in said], notices=[*damaged, *found.notices]
+    )
 
 
 def export(

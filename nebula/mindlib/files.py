@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import mmap
 import os
 import sys
 import tempfile
@@ -179,6 +180,16 @@ def read_given(path: Path) -> bytes:
     """The bytes of a file that a person named. Raises FileUnusable."""
     try:
         return path.read_bytes()
+    except OSError as error:
+        raise FileUnusable(path, error.strerror or str(error)) from error
+
+
+def mapped_given(path: Path) -> mmap.mmap | bytes:
+    """A file that a person named, mapped, so that one larger than memory can be read. Raises FileUnusable."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except OSError as error:
         raise FileUnusable(path, error.strerror or str(error)) from error
 

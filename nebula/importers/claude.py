@@ -1,0 +1,57 @@
+"""Claude's export: `conversations.json`, its folder, or the archive it comes in.
+
+A conversation holds `chat_messages` in order, each with `sender` (human, assistant), `text` or blocks of `content`.
+As from ChatGPT, a memory is one turn of the person's, via 他说的; the model's turns come only when asked for
+(`--replies`), via 工具. Of blocks only text comes: no thinking, no tools, no attached documents, which nobody said.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nebula.importers import TOOL, USER, Item, Passed
+from nebula.importers.exports import conversations, moment, storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+NAME = "claude"
+#: `sender` there -> (`speaker` here, via).
+SENDERS = {"human": ("user", USER), "assistant": ("assistant", TOOL)}
+
+
+def read(path: Path, replies: bool) -> Iterator[Item | Passed]:
+    """The person's turns, and with `replies` the model's, of every conversation. Raises FileUnusable."""
+    return conversations(path, "chat_messages", lambda obj: _turns(obj, replies=replies))
+
+
+def _turns(talk: Mapping[str, Any], *, replies: bool) -> Iterator[Item | Passed]:
+    name, title = storable(talk.get("uuid")), storable(talk.get("name"))
+    if not name:
+        yield Passed(f"“{title}”", "no uuid")
+        return
+    begun = moment(talk.get("created_at"))
+    for turn, message in enumerate(talk["chat_messages"], start=1):
+        where = f"“{title}” {turn}"
+        if not isinstance(message, dict) or message.get("sender") not in SENDERS or not storable(message.get("uuid")):
+            yield Passed(where, "no message with sender and uuid")
+            continue
+        speaker, via = SENDERS[message["sender"]]
+        text = _text(message)
+        if not text or (speaker == "assistant" and not replies):
+            yield Passed(where, "a reply" if text else "no text", damaged=False)
+            continue
+        at = moment(message.get("created_at")) or begun
+        fields = {"session": name, "turn": turn, "speaker": speaker, **({"title": title} if title else {})}
+        yield Item(f"{NAME}:{name}/{storable(message['uuid'])}", text, via, NAME, at, fields=fields)
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    blocks = message.get("content")
+    said = [
+        text
+        for block in (blocks if isinstance(blocks, list) else [])
+        if isinstance(block, dict) and block.get("type") == "text" and (text := storable(block.get("text")))
+    ]
+    return "\n".join(said) or storable(message.get("text"))

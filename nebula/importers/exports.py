@@ -1,0 +1,135 @@
+"""Reading other programs' files: JSON whole or element by element, times of every spelling, hashes of what has no id.
+
+An export of conversations may be larger than memory and be cut off at its end: it is mapped, and its elements are found
+by their brackets, so that one conversation at a time is in memory and a damaged one costs itself alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from nebula import clock
+from nebula.errors import FileUnusable
+from nebula.importers import Passed
+from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from nebula.importers import Item
+
+#: Bytes of one file that is read whole: memories, not conversations.
+WHOLE = 256 * 1024 * 1024
+#: Bytes that a file in an archive may unpack to.
+UNPACKED = 2 * 1024 * 1024 * 1024
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
+_OPENING, _CLOSING = b"[{", b"]}"
+
+
+def whole(path: Path) -> bytes:
+    """A file's bytes. Raises FileUnusable where there are more than WHOLE."""
+    if path.is_file() and path.stat().st_size > WHOLE:
+        raise FileUnusable(path, f"more than {WHOLE} bytes")
+    return files.read_given(path)
+
+
+def loaded(data: bytes) -> Any:
+    """Parsed JSON; None where it is none."""
+    try:
+        return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def conversations(
+    path: Path, marker: str, items: Callable[[Mapping[str, Any]], Iterator[Item | Passed]]
+) -> Iterator[Item | Passed]:
+    """Read every conversation, an object with `marker`, of an export: a file, a folder or an archive of them."""
+    found = False
+    for name, data in _exported(path):
+        found = True
+        for number, raw in enumerate(elements(data), start=1):
+            obj, where = loaded(raw), f"{name} [{number}]"
+            if not isinstance(obj, dict):
+                yield Passed(where, "no JSON object")
+            elif not isinstance(obj.get(marker), dict | list):
+                yield Passed(where, f"no {marker}")
+            else:
+                yield from items(obj)
+    if not found:
+        raise FileUnusable(path, "no conversations.json")
+
+
+def _exported(path: Path) -> Iterator[tuple[str, Any]]:
+    """(name, bytes or a map of them) of each conversations*.json."""
+    if path.is_dir():
+        for inner in sorted(path.glob("conversations*.json")):
+            yield from _exported(inner)
+        return
+    data = files.mapped_given(path)
+    if data[:2] != b"PK":
+        yield path.name, data
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in sorted(archive.infolist(), key=lambda one: one.filename):
+                if re.fullmatch(r"conversations.*\.json", Path(member.filename).name):
+                    if member.file_size > UNPACKED:
+                        raise FileUnusable(path, f"{member.filename}: more than {UNPACKED} bytes")
+                    yield member.filename, archive.read(member)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+        raise FileUnusable(path, str(error)) from error
+
+
+def elements(data: Any) -> Iterator[bytes]:
+    """The bytes of each object or array that is an element of the array in `data` (bytes or a map of a file).
+
+    What is cut off at the end comes as far as it goes; where no array stands, all of it is one element.
+    """
+    depth, start, array, closed = 0, -1, False, False
+    for found in _TOKEN.finditer(data):
+        token = found[0]
+        if token in _OPENING and len(token) == 1:
+            array = array or (depth == 0 and token == b"[")
+            depth += 1
+            if depth == 1 + array and start < 0:
+                start = found.start()
+        elif token in _CLOSING and len(token) == 1:
+            depth -= 1
+            if depth == int(array) and start >= 0:
+                yield bytes(data[start : found.end()])
+                start, closed = -1, True
+        elif token == b'"':
+            break  # a string without an end: nothing after it can be told apart
+    if start >= 0 or (not array and not closed):
+        yield bytes(data[max(start, 0) :])
+
+
+def moment(value: object) -> str:
+    """A time as a ledger writes it, local: seconds since 1970, or ISO 8601 with or without a zone; "" for none."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return clock.write(datetime.fromtimestamp(value / 1000 if value > 1e11 else value, tz=UTC).astimezone())
+        except (OverflowError, ValueError, OSError):
+            return ""
+    if not isinstance(value, str):
+        return ""
+    read = clock.parse(value)
+    return clock.write(clock.localised(value, read)) if read else ""
+
+
+def digest(text: str) -> str:
+    """What names a sentence that has no other name: 16 hex digits."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def storable(text: object) -> str:
+    """A text as it can be kept: without what is no Unicode; "" for what is no text."""
+    return text.encode("utf-8", "replace").decode().strip() if isinstance(text, str) else ""
