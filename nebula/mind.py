@@ -87,6 +87,7 @@ class Mind:
                 self.store.path(CONFIG), str(error.facts["key"]), str(error.facts["reason"])
             ) from error
         self._encoder: Encoder | None = None
+        self._opened: Index | None = None
         if (self.folder / ERASING).exists():
             from nebula import erasure
 
@@ -186,14 +187,13 @@ class Mind:
         """
         if not query.strip():
             raise EmptyQuery
-        now = self.now()
         search, vector, notices = self._search(query, filters, as_of)
         feels = lexicon.feels(query)
         dominant = self.mood(as_of).dominant if feels else ""
         question = Question(self._tokens(query), vector, n, dominant, feels)
         found = recollect(search, question, self.settings, explain=explain)
         if touch and found.hits and as_of is None:
-            notices += self._touch([hit.memory.ref for hit in found.hits], now)
+            notices += self.touch([hit.memory.ref for hit in found.hits])
         return Recalled(query, found.hits, notices, found.rankings)
 
     def _tokens(self, query: str) -> list[str]:
@@ -213,7 +213,7 @@ class Mind:
         from nebula.recall.mapped import MappedSearch
 
         vector, notices = self._query_vector(query)
-        index = self._cache().open(self._embedder(CATCH_UP_BYTES) if vector is not None else None)
+        index = self._opened = self._cache().open(self._embedder(CATCH_UP_BYTES) if vector is not None else None)
         notices += _missing(index) if vector is not None else []
         replaced = set()
         if as_of:
@@ -250,9 +250,11 @@ class Mind:
 
         return ageing
 
-    def _touch(self, refs: Sequence[str], now: datetime) -> list[Notice]:
+    def touch(self, refs: Sequence[str], session: str = "") -> list[Notice]:
+        """Count a use of memories; a failure is a notice."""
         try:
-            self.store.append_lines(CHANGES, [changes.hit_line(clock.write(now), refs)], durable=False)
+            line = changes.hit_line(clock.write(self.now()), refs, session)
+            self.store.append_lines(CHANGES, [line], durable=False)
         except (WriteFailed, LockedTooLong) as error:
             return [Notice("not_touched", {"reason": error.message})]
         return []
@@ -368,6 +370,10 @@ class Mind:
     def index(self) -> Index:
         """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
         return self._cache().open()
+
+    def recalled_from(self) -> Index:
+        """The index as the last recall of this object found it, opened where there was none."""
+        return self._opened or self.index()
 
     def _cache(self) -> Cache:
         from nebula.index.cache import Cache

@@ -76,7 +76,7 @@ def crossings(memory: Memory, now: datetime, settings: ForgettingSettings) -> li
     moment = clock.seconds(now)
     half = forgetting.half_life(settings, memory.ledger, memory.imp)
     a = forgetting.retention(forgetting.age_days(moment, memory.seconds), half)
-    due = due_day(memory)
+    due = memory.due_day
     found = []
     for layer, threshold in enumerate((settings.hot, settings.warm, settings.deep), start=2):
         if not 0.0 < threshold <= a:
@@ -94,16 +94,8 @@ def promises(mind: Mind, *, done: bool = False) -> list[Promise]:
     now = clock.seconds(mind.now())
     memories = [m for m in mind.store.read_all().memories if m.ledger == "promises" and not m.is_old(now)]
     today = clock.day(now)
-    found = [
-        Promise(m, None if (due := due_day(m)) is None else due - today) for m in memories if done or not m.done_at
-    ]
+    found = [Promise(m, None if (due := m.due_day) is None else due - today) for m in memories if done or not m.done_at]
     return sorted(found, key=lambda p: (p.days is None, p.days or 0, p.memory.due, p.memory.id))
-
-
-def due_day(memory: Memory) -> int | None:
-    """The day on which a promise is due (see clock.day); None where it has none that can be read."""
-    moment = clock.parse(memory.due) if memory.due else None
-    return None if moment is None else clock.day(clock.seconds(moment))
 
 
 def stats(mind: Mind) -> Stats:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.errors import NotSurfaced
 from nebula.life import consolidation, forgetting, surfacing
-from nebula.mindlib import changes
+from nebula.mindlib import changes, files, ledger
 from nebula.mindlib.store import CHANGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nebula.life.surfacing import Gate
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
+
+    Find = Callable[[str], Memory | None]
+
+_KEYS = (b'"night"', b'"undo"', b'"surfaced"', b'"taken"')
 
 
 @dataclass(frozen=True)
@@ -37,28 +41,59 @@ def surface(mind: Mind, query: str = "", session: str = "") -> Surfaced:
 
     Without a context the first gate stays shut. Raises WriteFailed, LedgerUnusable.
     """
-    lines = [line.obj for line in mind.store.scan(CHANGES).lines]
+    found = look(mind, query, session)
+    if found.memory and found.open:
+        note(mind, found.memory, session)
+    return found
+
+
+def look(mind: Mind, query: str = "", session: str = "", find: Find | None = None) -> Surfaced:
+    """As `surface`, nothing written down.
+
+    `find` is a quicker way from a ref to its memory; who has one waits for the answer, and then the texts are compared
+    only where every other gate is open.
+    """
+    lines = _told(mind)
     nights = consolidation.finished(lines, changes.undone_runs(lines))
-    memory = mind.find(nights[-1].nominated) if nights and nights[-1].nominated else None
+    memory = (find or mind.find)(nights[-1].nominated) if nights and nights[-1].nominated else None
     now = clock.seconds(mind.now())
     if memory is None or memory.is_old(now):
         return Surfaced(None)
     half = forgetting.half_life(mind.settings.forgetting, memory.ledger, memory.imp)
     a = forgetting.retention(forgetting.age_days(now, memory.seconds), half)
     past = surfacing.past(lines)
-    facts = surfacing.Facts(memory.ref, memory.imp, a, _cosine(mind, query, memory), session)
-    found = Surfaced(memory, surfacing.gates(facts, past, now, mind.settings.surface))
-    if found.open:
-        line = {"at": clock.write(mind.now()), "ref": memory.ref, "surfaced": session}
-        mind.store.append_lines(CHANGES, [line], durable=True)
-    return found
+    facts = surfacing.Facts(memory.ref, memory.imp, a, -1.0, session)
+    gates = surfacing.gates(facts, past, now, mind.settings.surface)
+    if find is None or all(gate.open for gate in gates[1:]):
+        facts = replace(facts, cosine=_cosine(mind, query, memory))
+        gates = surfacing.gates(facts, past, now, mind.settings.surface)
+    return Surfaced(memory, gates)
+
+
+def _told(mind: Mind) -> list[dict[str, Any]]:
+    """The lines of the changes that tell of nights and of surfacing; the many others are not even parsed."""
+    path = mind.store.path(CHANGES)
+    data = files.read(path)
+    spans = set()
+    for key in _KEYS:
+        at = data.find(key)
+        while at >= 0:
+            end = data.find(b"\n", at) % (len(data) + 1)
+            spans.add((data.rfind(b"\n", 0, at) + 1, end))
+            at = data.find(key, end)
+    return [line.obj for line in ledger.scan(path, b"\n".join(data[a:b] for a, b in sorted(spans))).lines]
+
+
+def note(mind: Mind, memory: Memory, session: str) -> None:
+    """Write down that a memory surfaced. Raises WriteFailed, LockedTooLong."""
+    line = {"at": clock.write(mind.now()), "ref": memory.ref, "surfaced": session}
+    mind.store.append_lines(CHANGES, [line], durable=True)
 
 
 def answer(mind: Mind, ref: str, *, taken: bool) -> Memory:
     """Say whether what surfaced was taken up; if not it ranks lower next time. Raises UnknownRef, NotSurfaced."""
     memory = mind.get(ref)
-    lines = [line.obj for line in mind.store.scan(CHANGES).lines]
-    if memory.ref not in surfacing.past(lines).last:
+    if memory.ref not in surfacing.past(_told(mind)).last:
         raise NotSurfaced(memory.ref)
     mind.store.append_lines(CHANGES, [{"at": clock.write(mind.now()), "ref": memory.ref, "taken": taken}], durable=True)
     return memory

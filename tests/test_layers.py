@@ -23,6 +23,9 @@ LAYERS = (
     (
         *(
             "drafts",
+            "discretion",
+            "passage",
+            "context",
             "results",
             "tagging",
             "moods",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
-    "recall": ("recall", "list", "show", "promises", "surface", "yes", "no"),
+    "recall": ("recall", "list", "show", "promises", "context", "surface", "yes", "no"),
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
@@ -32,6 +32,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "remember": ("add", "pin", "unpin"),
     "amend": ("edit", "tag", "set", "undo", "log"),
     "recall": ("recall", "list", "show"),
+    "context": ("context",),
     "outlook": ("promises", "forecast", "stats"),
     "night": ("consolidate", "surface", "yes", "no"),
     "longterm": ("longterm",),

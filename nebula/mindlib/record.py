@@ -131,6 +131,12 @@ class Memory:
         moment = clock.parse(self.at)
         return clock.seconds(moment) if moment else 0
 
+    @property
+    def due_day(self) -> int | None:
+        """The day on which it is due (see clock.day); None where there is none that can be read."""
+        moment = clock.parse(self.due) if self.due else None
+        return None if moment is None else clock.day(clock.seconds(moment))
+
     def is_old(self, now: int) -> bool:
         """Whether it was replaced by `now` (seconds); a `valid_to` that can't be read replaces nothing."""
         moment = clock.parse(self.valid_to or "")

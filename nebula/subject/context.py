@@ -5,12 +5,11 @@ Every text in it is escaped (`<`, `&`, control characters), so nothing in it can
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import TYPE_CHECKING
 
 from nebula import messages
 from nebula.text import normal
+from nebula.text.datablock import escaped, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +35,7 @@ def block(mind: str, state: str, events: Sequence[Found], views: Sequence[Found]
     lines = [messages.say("subject.data")]
     room = budget - frame - len(lines[0]) - 1
     for title, page in (("subject.mind", mind), ("subject.state", state)):
-        shown = _fitted(_page(page), min(room, budget // PAGE_SHARE // 2) - len(messages.say(title)) - 4)
+        shown = fitted(_page(page), min(room, budget // PAGE_SHARE // 2) - len(messages.say(title)) - 4)
         if shown:
             lines.append(f"[{messages.say(title)}] {shown}")
             room -= len(lines[-1]) + 1
@@ -61,7 +60,7 @@ def _chosen(hits: Iterable[Found], room: int) -> list[tuple[Found, str]]:
             continue
         line = bullet(hit)
         if len(line) >= room and not chosen and room > LEAST:  # the best one comes, if need be in part
-            line = _fitted(line, room - 1)
+            line = fitted(line, room - 1)
         if len(line) < room:
             chosen.append((hit, line))
             seen.append(pairs)
@@ -78,18 +77,11 @@ def bullet(hit: Found) -> str:
     """One hit as a line: story time and how it came to be known, or the topic; then its text."""
     if hit.source == "memory":
         names = f"（{'、'.join(hit.aliases)}）" if hit.aliases else ""
-        return f"- {escaped(hit.topic + names)}：{_fitted(escaped(hit.text), LONGEST)}"
+        return f"- {escaped(hit.topic + names)}：{fitted(escaped(hit.text), LONGEST)}"
     teller = messages.say("subject.heard_from", teller=hit.origin["subject"]) if hit.origin.get("subject") else hit.kind
     known = " · ".join(part for part in (hit.time, teller if hit.kind != "lived" else "") if part)
-    text = _fitted(escaped(hit.text), LONGEST)
+    text = fitted(escaped(hit.text), LONGEST)
     return f"- ({escaped(known)}) {text}" if known else f"- {text}"
-
-
-def escaped(text: str) -> str:
-    """One line that opens and closes nothing: `&`, `<` and `>` as entities, controls and line ends as a space."""
-    shown = "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp", "Cf"} and c != "\u200d" else c for c in text)
-    shown = re.sub(r"\s+", " ", shown).strip()
-    return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _page(text: str) -> str:
@@ -103,11 +95,3 @@ def _page(text: str) -> str:
         kept.pop()
     body = [line.lstrip("# ") + ("：" if line.startswith("#") else "") for line in kept if not line.startswith("# ")]
     return escaped(" ".join(body))
-
-
-def _fitted(text: str, room: int) -> str:
-    """The text, cut openly where it is longer; never within an entity."""
-    if len(text) <= room:
-        return text
-    cut = text[: max(0, room - 1)]
-    return re.sub(r"&[a-z]*$", "", cut).rstrip() + "…" if room > 1 else ""

@@ -1,0 +1,65 @@
+"""What the tacts hold back, and which of them come along with a query."""
+
+from __future__ import annotations
+
+import pytest
+
+from nebula import discretion
+from nebula.mindlib.record import Memory
+
+
+def tact(topic: str, say: str, text: str = "一条分寸") -> Memory:
+    return Memory("tacts", 1, "2026-05-01T09:00:00", text, topic=topic, say=say)
+
+
+def note(text: str, tag: str = "") -> Memory:
+    return Memory("notes", 1, "2026-05-01T09:00:00", text, tag=tag)
+
+
+@pytest.mark.parametrize(
+    ("say", "query", "told", "rule"),
+    [
+        ("never", "", False, False),
+        ("never", "前任怎么样了", False, True),
+        ("if-asked", "", False, False),
+        ("if-asked", "今天天气如何", False, False),
+        ("if-asked", "前任怎么样了", True, True),
+        ("gently", "", True, False),
+        ("gently", "前任怎么样了", True, True),
+        ("freely", "前任怎么样了", True, True),
+    ],
+)
+def test_the_four_ways(say: str, query: str, told: bool, rule: bool) -> None:
+    judged = discretion.judge([tact("前任", say)], query)
+    assert judged.allows(note("前任住在北京")) is told
+    assert judged.allows(note("他在北京", tag="前任")) is told
+    assert judged.allows_text("* 关于前任") is told
+    assert judged.allows(note("渡轮早上六点开"))
+    assert bool(judged.rules) is rule
+
+
+@pytest.mark.parametrize(
+    ("topic", "text", "within"),
+    [
+        ("Ex", "my ex called", True),
+        ("Ex", "an example", False),
+        ("dog", "two DOGS", True),
+        ("dog", "dogma", False),
+        ("ex wife", "her wife", False),
+        ("ex wife", "his ex wife", True),
+        ("前任，小王", "小王来了", True),
+        ("前任 小王", "小王来了", True),
+        ("ＧｉｔＨｕｂ", "github 的事", True),
+        ("  ", "什么", False),
+    ],
+)
+def test_topics(topic: str, text: str, within: bool) -> None:
+    """Latin terms are whole words, a plural allowed; alternatives are parted; letter case and width do not matter."""
+    assert discretion.topic(tact(topic, "never", "")).within(text) is within
+
+
+def test_without_a_topic_by_two_keywords() -> None:
+    about = discretion.topic(tact("", "never", "不要提起灯塔看守的欠债"))
+    assert about.within("灯塔看守还欠债没还")
+    assert not about.within("灯塔亮了")
+    assert not discretion.topic(tact("", "never", "的了")).within("的了")
