@@ -88,6 +88,10 @@ def _run(args: list[str], language: str) -> int:
     from nebula.cli import app
     from nebula.errors import check_unicode
 
+    if "_NEBULA_COMPLETE" in os.environ:
+        from nebula.cli import completion
+
+        return completion.run(language)
     for before, arg in zip(["", *args], args, strict=False):
         if before not in _PATHS:
             check_unicode("argument", arg)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import typer
 
 from nebula import clock, places
-from nebula.cli import options, printing
+from nebula.cli import completion, options, printing
 from nebula.errors import BadValue
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ def _signed(door: Callable[..., None], body: Callable[..., Outcome], **before: A
     kinds = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, kinds, annotation=annotation) for name, annotation in before.items()]
     own = list(inspect.signature(body).parameters.values())[1:]
+    for parameter in own:
+        completion.attach(hints[parameter.name])
     parameters += [p.replace(kind=kinds, annotation=hints[p.name]) for p in own]
     parameters += [
         inspect.Parameter(shared, kinds, default=default, annotation=annotation)
