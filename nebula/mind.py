@@ -5,6 +5,7 @@ An operation reads, calls pure functions, and appends. Nothing is created before
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from nebula.context import Context
     from nebula.encoder import Encoder
     from nebula.index.cache import Cache
     from nebula.index.catchup import Embedder
@@ -44,8 +46,10 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.mindlib.store import Marks
     from nebula.mood.expression import Feeling
+    from nebula.past import Past
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
+    from nebula.subject.subject import Subject
 
 #: Bytes of lines that a recall or an add embeds on its way, some seconds' work; more wants `embed --build`.
 CATCH_UP_BYTES = 16_000
@@ -92,6 +96,16 @@ class Mind:
             from nebula import erasure
 
             erasure.finish(self.store)
+
+    @classmethod
+    def open(cls, folder: Path | str | None = None, *, environ: Mapping[str, str] = os.environ, **options: Any) -> Mind:
+        """The mind that the commands use, or the one in `folder`; `options` are the constructor's.
+
+        Without a folder NEBULA_MIND, NEBULA_HOME, the first version's place and the platform's decide, in this order.
+        """
+        from nebula import places
+
+        return cls(places.decide(environ, Path(folder) if folder else None).folder, **options)
 
     @property
     def folder(self) -> Path:
@@ -258,6 +272,44 @@ class Mind:
         except (WriteFailed, LockedTooLong) as error:
             return [Notice("not_touched", {"reason": error.message})]
         return []
+
+    def as_of(self, moment: datetime | str) -> Past:
+        """The mind as it was at a moment, or at the end of a day (`2026-05-01`). Raises BadValue."""
+        from nebula.past import Past
+
+        if isinstance(moment, str):
+            moment = clock.end_of(moment, clock.read("as_of", moment))
+        return Past(self, moment)
+
+    def context(
+        self,
+        query: str = "",
+        *,
+        budget: int = 2000,
+        session: str = "",
+        vias: Sequence[str] = (),
+        standing: bool = True,
+        touch: bool = True,
+    ) -> Context:
+        """The passage for a prompt, at most `budget` characters, each memory in it data (see nebula.context).
+
+        `vias`: only from these sources. `standing=False`: only what the query brings and what is due. Raises BadValue,
+        LedgerUnusable.
+        """
+        from nebula.context import context
+
+        return context(self, query, budget=budget, session=session, vias=vias, standing=standing, touch=touch)
+
+    def subject(
+        self, subject: str, project: Path | str | None = None, environ: Mapping[str, str] = os.environ
+    ) -> Subject:
+        """A character of the story in `project`, else in the nearest folder upwards. Raises UnknownSubject."""
+        from nebula.subject import project as projects
+        from nebula.subject.subject import Subject
+
+        found = projects.find(Path.cwd(), Path(project) if project else None)
+        found.folder(subject)
+        return Subject(self, found, subject, environ)
 
     # looking
 

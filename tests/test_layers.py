@@ -26,6 +26,7 @@ LAYERS = (
             "discretion",
             "passage",
             "context",
+            "past",
             "results",
             "tagging",
             "moods",

@@ -29,10 +29,8 @@ def context(
     no_touch: Annotated[bool, typer.Option("--no-touch")] = False,
 ) -> Outcome:
     """The short passage for a prompt; each memory in it is data."""
-    from nebula import context as gathering
-
     asked = query_text(query) if query == "-" else query
-    told = gathering.context(run.mind(), asked, budget=budget, session=session, vias=sources(trust), touch=not no_touch)
+    told = run.mind().context(asked, budget=budget, session=session, vias=sources(trust), touch=not no_touch)
     nothing = [Notice("nothing_to_tell")] if not (told.text or run.json) else []
     shown = {name: [memory.ref for memory in memories] for name, memories in told.shown.items()}
     lines = [[(line, "")] for line in told.text.splitlines()]

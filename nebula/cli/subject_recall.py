@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from nebula.cli.printing import Line
     from nebula.subject.beliefs import Step, Views
-    from nebula.subject.recall import Asker
     from nebula.subject.search import Found
+    from nebula.subject.subject import Subject
 
 #: What is done with a subject's views, and the words that each takes: (at least, at most).
 ACTIONS = {
@@ -42,15 +42,9 @@ def register(group: typer.Typer) -> None:
         command(inner, name)(body)
 
 
-def asker_of(run: Run, project: Path | None, subject: str) -> Asker:
-    """Who asks: the subject is looked for first, so that a wrong id is told before anything of an endpoint."""
-    from nebula.subject import embedders, recall
-
-    found = project_of(project)
-    found.folder(subject)
-    settings = run.mind().settings
-    embedder = embedders.embedder(settings, found.root, run.place().folder, run.environ)
-    return recall.Asker(found, subject, embedder, run.now(), run.lock_timeout)
+def subject_of(run: Run, project: Path | None, subject: str) -> Subject:
+    """The subject that is meant. Raises BadSubjectId, UnknownSubject."""
+    return run.mind().subject(subject, project, run.environ)
 
 
 def search(
@@ -65,14 +59,13 @@ def search(
     until_tick: options.UntilTick = "",
 ) -> Outcome:
     """What comes to a subject's mind: its own events and views only."""
-    from nebula.subject import index, recall
+    from nebula.subject import index
 
     if source and source not in index.SOURCES:
         raise BadValue("--source", source, " | ".join(index.SOURCES))
-    asker = asker_of(run, project, subject)
+    who = subject_of(run, project, subject)
     sources = (source,) if source else index.SOURCES
-    moment = recall.Moment(until_line, until_tick)
-    hits = recall.find(asker, given_text(query), sources=sources, limit=limit, moment=moment)
+    hits = who.search(given_text(query), sources=sources, limit=limit, until_line=until_line, until_tick=until_tick)
     none: list[Line] = [[(messages.say("subject.nothing"), "")]]
     lines = [_hit_line(hit) for hit in hits]
     return Outcome({"hits": [_hit_object(hit) for hit in hits]}, lines or none, 0 if hits else 1)
@@ -114,13 +107,12 @@ def context(
 ) -> Outcome:
     """The block that an actor gets before its run."""
     from nebula.mindlib import files
-    from nebula.subject import recall
 
     if (query is None) == (scene is None):
         raise WrongUsage("subject context ID --query TEXT | --scene FILE")
-    asker = asker_of(run, project, subject)
+    who = subject_of(run, project, subject)
     text = files.read_given(scene).decode("utf-8", "replace") if scene else given_text(query)
-    block = recall.context(asker, text, budget=budget)
+    block = who.context(text, budget=budget)
     return Outcome({"context": block}, [[(line, "")] for line in block.splitlines()])
 
 
@@ -128,14 +120,8 @@ def save(
     run: Run, subject: Annotated[str, typer.Argument(metavar="ID")], *, project: options.ProjectDir = None
 ) -> Outcome:
     """Events and changes of views as one transaction, from JSON on standard input."""
-    from nebula.subject import cast, index, saving
-
-    found = project_of(project)
-    found.folder(subject)
-    draft = saving.read_save(_json(given_text("-")))
-    with saving.held(found, subject, run.now(), run.lock_timeout) as actor:
-        saved = saving.write(actor, draft)
-    index.mark_dirty(cast.index_path(found), actor.subject)
+    who = subject_of(run, project, subject)
+    saved = who.save(_json(given_text("-")))
     data = {"lines": list(saved.events), "topics": list(saved.topics), "repeated": saved.repeated}
     key = "subject.repeated" if saved.repeated else "subject.saved"
     return Outcome(data, [[(messages.say(key, events=len(saved.events), topics=len(saved.topics)), "")]])
@@ -277,13 +263,9 @@ def rebuild(
     project: options.ProjectDir = None,
 ) -> Outcome:
     """Build the index of some subjects, or of all, anew."""
-    from nebula.subject import recall
-
     found = project_of(project)
-    rows = []
-    for subject in subjects or list(found.folders()):
-        asker = asker_of(run, project, subject)
-        rows.append({"id": subject, "embedded": recall.rebuild(asker)})
+    wanted = subjects or list(found.folders())
+    rows = [{"id": subject, "embedded": subject_of(run, project, subject).rebuild()} for subject in wanted]
     lines: list[Line] = [
         [(f"{r['id']}  ", "bold"), (messages.say("subject.embedded", n=r["embedded"]), "")] for r in rows
     ]

@@ -1,0 +1,140 @@
+"""The mind from Python: the public names, the mind of a moment, and many readers and writers at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import nebula
+from nebula import Filters, Mind
+from nebula.errors import BadValue, UnknownRef, UnknownSubject
+from nebula.subject import cast, records
+from nebula.subject.project import Project
+from tests.invented import WORDS, DrawnEncoder
+
+ROOT = Path(__file__).parent.parent
+NOW = datetime(2026, 5, 1, 9, 0)
+
+
+def opened(folder: Path, days: float = 0) -> Mind:
+    mind = Mind.open(folder, now=lambda: NOW + timedelta(days=days))
+    mind._encoder = DrawnEncoder()  # type: ignore[assignment]
+    return mind
+
+
+def test_the_public_names_are_there_and_sorted() -> None:
+    """House rule 8: the list is the truth."""
+    assert list(nebula.__all__) == sorted(nebula.__all__, key=lambda name: (name.startswith("_"), name))
+    for name in nebula.__all__:
+        assert getattr(nebula, name) is not None
+    with pytest.raises(AttributeError):
+        nebula.Nothing  # noqa: B018
+
+
+def test_open_finds_the_mind_of_the_commands(mind_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Mind.open().folder == mind_dir
+    assert Mind.open(str(tmp_path / "other")).folder == tmp_path / "other"
+    monkeypatch.delenv("NEBULA_MIND")
+    assert Mind.open(environ={"NEBULA_HOME": str(tmp_path)}).folder == tmp_path / "memory"
+    assert not mind_dir.exists()
+
+
+def test_the_mind_of_a_moment(tmp_path: Path) -> None:
+    """Texts as they were then; what came later plays no part; nothing is touched by asking."""
+    opened(tmp_path, -10).add("渡轮早上六点开")
+    opened(tmp_path, -5).add("渡轮改到七点开", supersedes="n1")
+    before = (tmp_path / "changes.jsonl").read_bytes()
+    mind = opened(tmp_path)
+    then = mind.as_of("2026-04-23")
+    assert [hit.memory.text for hit in then.recall("渡轮").hits] == ["渡轮早上六点开"]
+    assert [memory.ref for memory in then.list().memories] == ["n1"]
+    assert then.get("n1").valid_to is None
+    assert mind.get("n1").valid_to is not None
+    assert mind.as_of(NOW).get("n1").valid_to is not None
+    assert then.mood().at <= "2026-04-23T23:59:59"
+    with pytest.raises(UnknownRef):
+        then.get("n2")
+    with pytest.raises(BadValue):
+        mind.as_of("neulich")
+    assert (tmp_path / "changes.jsonl").read_bytes() == before
+
+
+def test_a_subject(tmp_path: Path) -> None:
+    project = Project(tmp_path / "story")
+    cast.init(project, [cast.Part("林小满", events=[records.event({"text": "有人把蓝伞分给我"})])], NOW)
+    who = opened(tmp_path / "mind").subject("林小满", tmp_path / "story")
+    assert who.search("蓝伞", sources=["events"])[0].text == "有人把蓝伞分给我"
+    saved = who.save(
+        {"events": [{"text": "她叫林汐"}], "memory": [{"op": "set", "topic": "林汐", "view": "撑蓝伞的人"}]}
+    )
+    assert (list(saved.events), list(saved.topics)) == ([2], ["林汐"])
+    assert [view.topic for view in who.lived().views] == ["林汐"]
+    assert "撑蓝伞的人" in who.context("林汐")
+    assert who.rebuild() >= 0
+    with pytest.raises(UnknownSubject):
+        opened(tmp_path / "mind").subject("没有", tmp_path / "story")
+
+
+def test_threads_read_one_mind_while_another_writes(tmp_path: Path) -> None:
+    """Six threads through one object, one writer beside them: every answer is whole, and the last word is seen."""
+    mind = opened(tmp_path)
+    mind.add_many([{"text": f"{word}的第{n}件事"} for n, word in enumerate(WORDS)])
+    alone = {word: [hit.memory.ref for hit in mind.recall(word, touch=False).hits] for word in WORDS[:8]}
+    stop = threading.Event()
+
+    def reads(number: int) -> int:
+        done = 0
+        while not stop.is_set() or done < 4:
+            word = WORDS[(number + done) % 8]
+            first = mind.recall(word, touch=number % 2 == 0).hits[0].memory
+            assert first.ref in alone[word] or "新的" in first.text
+            assert word in mind.context(word, touch=False).text
+            assert mind.list(Filters(), 5).memories
+            done += 1
+        return done
+
+    with ThreadPoolExecutor(7) as pool:
+        readers = [pool.submit(reads, number) for number in range(6)]
+        written = [opened(tmp_path).add(f"新的{n}号浮标").memories[0].ref for n in range(12)]
+        stop.set()
+        assert sum(reader.result(60) for reader in readers) >= 24
+    assert len(set(written)) == 12
+    assert mind.recall("新的11号浮标", n=1, touch=False).hits[0].memory.ref == written[-1]
+
+
+@pytest.mark.process
+def test_what_another_process_writes_is_found_at_once(tmp_path: Path) -> None:
+    """And the other way round; an id is never given twice."""
+    mind = opened(tmp_path)
+    env = {**os.environ, "NEBULA_MIND": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    code = (
+        "import sys; from nebula import Mind; m = Mind.open()\nfor line in sys.stdin:\n"
+        " print(m.add(line.strip()).memories[0].ref, m.list(n=None).total, flush=True)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=env,
+        text=True,
+        encoding="utf-8",
+    ) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        for turn in range(5):
+            mine = mind.add(f"这边的第{turn}条：{WORDS[turn]}").memories[0].ref
+            other.stdin.write(f"那边的第{turn}条：{WORDS[-turn - 1]}\n")
+            other.stdin.flush()
+            theirs, total = other.stdout.readline().split()
+            assert (mine, theirs, total) == (f"n{2 * turn + 1}", f"n{2 * turn + 2}", str(2 * turn + 2))
+            assert mind.get(theirs).text.startswith("那边")
+            assert theirs in [hit.memory.ref for hit in mind.recall(WORDS[-turn - 1], touch=False).hits]
+        other.stdin.close()
+        assert other.wait(30) == 0
