@@ -6,7 +6,7 @@ Words are folded to the record's own, values checked, the weight computed. Pure;
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
@@ -28,6 +28,7 @@ from nebula.mindlib.record import (
 )
 from nebula.mood import lexicon
 from nebula.mood.expression import CALM, hormones
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -62,7 +63,7 @@ def draft(
     fields: Mapping[str, Any],
     now: datetime,
     by: str,
-    heart: Heart = Heart(),
+    heart: Heart = Heart(),  # noqa: B008 - frozen
 ) -> Memory:
     """A memory ready to be written but for its id and uid. Raises EmptyText, BadValue naming the field.
 

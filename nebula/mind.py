@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, screen, writing
-from nebula.drafts import Heart, draft
+from nebula import clock
 from nebula.errors import (
     AllPrivate,
     BadRecord,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nebula.context import Context
+    from nebula.drafts import Heart
     from nebula.encoder import Encoder
     from nebula.index.cache import Cache
     from nebula.index.catchup import Embedder
@@ -127,6 +127,9 @@ class Mind:
         UnknownRef, AlreadyReplaced, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
         is a notice.
         """
+        from nebula import screen, writing
+        from nebula.drafts import draft
+
         said, kept = screen.record(text, fields, redact=self.redacts)
         given, (heart, notices) = writing.replaceable(self, kept), self._heart()
         drafted = draft(said.value, ledger, given, self.now(), by, heart)
@@ -135,6 +138,8 @@ class Mind:
 
     def _heart(self) -> tuple[Heart, list[Notice]]:
         """What colours new memories, and a notice where the mood's source fails."""
+        from nebula.drafts import Heart
+
         felt = self.mood()
         stale = [Notice("mood_stale", {"source": felt.source, "reason": felt.reason})] if felt.stale else []
         return Heart(felt, self.settings.you.names), stale
@@ -158,6 +163,9 @@ class Mind:
         All are checked before the first is written; one that is private as a whole is passed over. Raises BadRecord for
         the first that can't be, else as `add`.
         """
+        from nebula import screen, writing
+        from nebula.drafts import draft
+
         heart, notices = self._heart()
         drafts = []
         seen = screen.Screened(None)

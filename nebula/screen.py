@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import private
 from nebula.errors import AllPrivate
+from nebula.quick import dataclass
 from nebula.results import Notice
 
 if TYPE_CHECKING:

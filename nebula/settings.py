@@ -6,13 +6,13 @@ environment. Sections and keys are those of spec 10.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Literal, cast
 
 from nebula.errors import BadValue, SettingsUnusable, UnknownSetting
+from nebula.quick import dataclass
 
 LEDGERS = ("notes", "profile", "promises", "tacts", "thoughts", "summaries")
 
@@ -346,6 +346,8 @@ def spread(raw: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
 
 def unknown(key: str) -> UnknownSetting:
     """The refusal of a key that does not exist, with those nearest to it."""
+    import difflib
+
     return UnknownSetting(key, difflib.get_close_matches(key, RULES, n=3, cutoff=0.5))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
@@ -10,6 +10,7 @@ from nebula.errors import NotSurfaced
 from nebula.life import consolidation, forgetting, surfacing
 from nebula.mindlib import changes, files, ledger
 from nebula.mindlib.store import CHANGES
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

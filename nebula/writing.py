@@ -5,7 +5,7 @@ Once the first append has returned the memory is safe; whatever fails after it i
 
 from __future__ import annotations
 
-import secrets
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ def _append(mind: Mind, drafts: Sequence[Memory], run: str) -> list[Memory]:
     for kind in LEDGERS:
         places = [at for at, memory in enumerate(drafts) if memory.ledger == kind.name]
         if places:
-            named = [replace(drafts[at], uid=drafts[at].uid or secrets.token_hex(8), run=run) for at in places]
+            named = [replace(drafts[at], uid=drafts[at].uid or os.urandom(8).hex(), run=run) for at in places]
             written |= dict(zip(places, mind.store.append(kind.name, named, marks), strict=True))
     return [written[at] for at in range(len(drafts))]
 

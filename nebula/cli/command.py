@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
@@ -16,6 +15,7 @@ import typer
 from nebula import clock, places
 from nebula.cli import completion, options, printing
 from nebula.errors import BadValue
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

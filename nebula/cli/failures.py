@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
-import tempfile
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +23,8 @@ def report(error: Exception, args: list[str]) -> int:
     """Tell of an error that ended a command; -> the exit code."""
     args = args[: args.index("--")] if "--" in args else args  # what follows is text
     if "--debug" in args:
+        import traceback
+
         traceback.print_exception(error)
     if isinstance(error, NebulaError):
         return _tell(error.code, error.message, error.hint, error.exit_code, args)
@@ -48,6 +47,8 @@ def _usage(error: Exception, args: list[str]) -> str:
 
     known = list(commands(messages.language()).commands)
     if args and not args[0].startswith("-") and args[0] not in known:
+        import difflib
+
         nearest = difflib.get_close_matches(args[0], known, n=1, cutoff=0.6)
         said = messages.say("error.unknown_command", name=short(args[0]))
         return f"{said} {messages.say('word.did_you_mean', name=nearest[0])}" if nearest else said
@@ -106,6 +107,9 @@ def _tell(code: str, message: str, hint: str, exit_code: int, args: list[str]) -
 
 def _save(error: Exception) -> str:
     """Put the traceback into a file of its own; -> its path, or - where that fails too."""
+    import tempfile
+    import traceback
+
     path = Path(tempfile.gettempdir()) / f"nebula-report-{os.getpid()}.txt"
     told = "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
     try:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nebula import messages
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +76,8 @@ def pager(environ: Mapping[str, str]) -> list[str]:
     """
     if environ.get("TERM") in {None, "", "dumb"} or environ.get("NO_COLOR"):
         return []
+    import shlex
+
     words = shlex.split(environ.get("PAGER") or "less -FIRX")
     return words if words and words[0] != "cat" and shutil.which(words[0]) else []
 
@@ -91,6 +92,8 @@ def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()
     text = _coloured(safe) if colour else "".join("".join(part for part, _ in line) + "\n" for line in safe)
     if terminal and pager and len(safe) >= shutil.get_terminal_size().lines:
         data = text.encode(sys.stdout.encoding, "replace")
+        import subprocess
+
         subprocess.run(pager, input=data, check=False, env={**os.environ, "LESSHISTFILE": "-"})
         return
     sys.stdout.write(text)

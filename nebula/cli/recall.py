@@ -81,13 +81,17 @@ def make_filters(
     old: bool,
 ) -> Filters:
     """The filter options as the operations take them. Raises BadValue."""
-    from nebula.drafts import ledger_name
     from nebula.mindlib.record import VIA_WORDS
     from nebula.recall.hit import Filters
 
+    named = []
+    if ledgers:
+        from nebula.drafts import ledger_name
+
+        named = [ledger_name(word) for word in ledgers]
     first, last = run.moment("--since", since), run.moment("--until", until, end=True)
     return Filters(
-        [ledger_name(word) for word in ledgers or []],
+        named,
         tags or [],
         [VIA_WORDS.get(word, word) for word in vias or []],
         clock.seconds(first) if first else None,

@@ -6,13 +6,13 @@ endpoint's vectors are another kind behind other names and never stand in for th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nebula import places
 from nebula.encoder import pieces as _pieces
 from nebula.encoder.wordpiece import WordPiece, fold_width
 from nebula.errors import NumpyMissing
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,7 +8,6 @@ elsewhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby, product
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from nebula.encoder.kernels import Array, float32, gelu, layer_norm, linear, softmax_parts
 from nebula.errors import ModelUnusable
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

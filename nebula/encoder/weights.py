@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from nebula.errors import ModelMissing, ModelUnusable
 from nebula.mindlib import tensors
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

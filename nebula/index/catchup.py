@@ -5,7 +5,7 @@ Works on parts in memory; `save` is called where a stretch of work is worth keep
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from nebula.index.view import read_line
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGER_CODE, LEDGERS, LedgerKind
 from nebula.mindlib.store import FOLDED, Store, highest_ref
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

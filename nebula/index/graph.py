@@ -7,7 +7,6 @@ The recall route walks these edges and the star map draws them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from nebula.index.kinds import (
     SOURCE,
     WEIGHTS,
 )
+from nebula.quick import dataclass
 from nebula.text.keywords import AT_MOST as KEYWORDS_AT_MOST
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Graph:
     kind: Array
     rows: int
     nodes: int
+    least: float = 0.0
 
     def of(self, nodes: Array) -> Edges:
         """All edges that touch some nodes, by reading the whole."""

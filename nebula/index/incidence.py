@@ -1,6 +1,7 @@
 """Which pairs touch a row: pairs (a, b) sorted by either end, so that a walk looks up few rows instead of reading all.
 
-`ends` (int32 [2 m], ascending) holds every end of m pairs and `at` (int32 [2 m]) the pair that each belongs to.
+`ends` (int32 [2 m], ascending) holds every end of m pairs, `other` (int32 [2 m], ascending for one end) the row at the
+other end, and `at` (int32 [2 m]) the pair. What belongs to one row, and to the next, lies together.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def build(a: Array, b: Array) -> tuple[Array, Array]:
-    """The ends of m pairs, ascending, and the pair of each; a negative end is left out."""
-    ends = np.concatenate([a, b]).astype(np.int32, copy=False)
-    order = np.argsort(ends, kind="stable")
-    order = order[np.searchsorted(ends[order], 0) :]
-    return ends[order], (order % max(1, len(a))).astype(np.int32)
+def build(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """-> ends, other, at of m pairs."""
+    ends, other = np.concatenate([a, b]), np.concatenate([b, a])
+    order = np.lexsort((other, ends))
+    at = order % max(1, len(a))
+    return ends[order].astype(np.int32), other[order].astype(np.int32), at.astype(np.int32)
 
 
-def lookup(ends: Array, at: Array, rows: Array) -> tuple[Array, Array]:
-    """All pairs that touch some rows [r]: the position in `rows` and the pair, [x] each."""
+def lookup(ends: Array, rows: Array) -> tuple[Array, Array]:
+    """All ends that are one of some rows [r]: the position in `rows` and in `ends`, [x] each."""
     rows = rows.astype(np.int32, copy=False)  # one type: searchsorted would copy all of `ends` otherwise
-    low = np.searchsorted(ends, rows)
-    count = np.searchsorted(ends, rows, "right") - low
+    low = ends.searchsorted(rows)
+    count = ends.searchsorted(rows, "right") - low
     which = np.repeat(np.arange(len(rows)), count)
     first = np.cumsum(count) - count
-    return which, at[np.arange(len(which)) + np.repeat(low - first, count)]
+    return which, np.arange(len(which)) + np.repeat(low - first, count)

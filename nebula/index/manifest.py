@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from nebula.mindlib import files
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
-FORMAT = 5
+FORMAT = 6
 NAME = "manifest.json"
 
 

@@ -11,7 +11,6 @@ where fewer bear a word that is all of them. What half the mind shares is judged
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ import numpy as np
 from nebula.index import incidence, postings
 from nebula.index.hashing import h64
 from nebula.index.kinds import LONG, REACH, SHARED, is_long, mentioned, stands_in
+from nebula.quick import dataclass
 from nebula.text import words
 from nebula.text.keywords import AT_MOST
 
@@ -61,10 +61,10 @@ def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int]) -> dict[st
 
 def with_ends(stored: Mapping[str, Array]) -> dict[str, Array]:
     """Edges, and their ends for looking up those of a row (see `incidence`)."""
-    found = dict(stored)
-    for kind in ("edge", "said"):
-        found[f"{kind}_ends"], found[f"{kind}_at"] = incidence.build(stored[f"{kind}_a"], stored[f"{kind}_b"])
-    return found
+    edge_ends, edge_other, _ = incidence.build(stored["edge_a"], stored["edge_b"])
+    said_ends, said_other, said_at = incidence.build(stored["said_a"], stored["said_b"])
+    ends = {"edge_ends": edge_ends, "edge_other": edge_other}
+    return {**stored, **ends, "said_ends": said_ends, "said_other": said_other, "said_at": said_at}
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula.index import incidence
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -52,10 +50,21 @@ def lists_of(segments: Sequence[Mapping[str, Array]], rows: Array) -> tuple[Arra
     return near, cosine
 
 
+def listed(segment: Mapping[str, Array], rows: Array) -> Array:
+    """Which of some rows (int32, any order) have a list in a segment, bool [r]."""
+    own = segment["knn_row"]
+    if not len(own):
+        return np.zeros(len(rows), np.bool_)
+    found: Array = own[np.minimum(own.searchsorted(rows), len(own) - 1)] == rows
+    return found
+
+
 def stored(rows: Array, near: Array, cosine: Array) -> dict[str, Array]:
-    """Lists of some rows (ascending) as a segment holds them: the lists, and who is in them (see `incidence`)."""
-    ends, at = incidence.build(near.reshape(-1), np.zeros(0, np.int32))
-    return {"knn_row": rows.astype(np.int32), "knn": near, "knn_cos": cosine, "knn_ends": ends, "knn_at": at}
+    """Lists of some rows (ascending) as a segment holds them: the lists; who is in them, and where."""
+    listed, place = near[near >= 0], np.flatnonzero(near.reshape(-1) >= 0)
+    order = np.argsort(listed, kind="stable")
+    ends = {"knn_ends": listed[order], "knn_at": place[order].astype(np.int32)}
+    return {"knn_row": rows.astype(np.int32), "knn": near, "knn_cos": cosine, **ends}
 
 
 def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Array) -> dict[str, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula.index import manifest as manifests
@@ -12,6 +12,7 @@ from nebula.index.manifest import Manifest
 from nebula.index.table import Table
 from nebula.index.vectors import Vectors
 from nebula.mindlib import tensors
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from nebula.index.mentions import Arrivals, EdgeSource
 from nebula.index.postings import Postings
 from nebula.index.table import DTYPES, columns, lookups
 from nebula.mindlib.store import Namer
+from nebula.quick import dataclass
 from nebula.text import words
 from nebula.text.keywords import keywords
 

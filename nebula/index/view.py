@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from nebula.index import mentions, nearest, segments, state
 from nebula.index.graph import Stored
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGER_CODE, LEDGERS, Memory, from_object, reason_unreadable
+from nebula.quick import dataclass
 from nebula.text.keywords import AT_MOST
 
 if TYPE_CHECKING:

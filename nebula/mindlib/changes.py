@@ -7,10 +7,11 @@ kinds are kept in the file and ignored here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula.mindlib.record import Memory, from_object, to_object
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,11 +6,11 @@ itself only and becomes a Damage; its bytes stay where they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nebula import private
 from nebula.errors import BadValue
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

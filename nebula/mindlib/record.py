@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

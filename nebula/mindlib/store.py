@@ -7,7 +7,7 @@ writers never share one. Knows nothing of indexes: a caller that has one may pas
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from nebula.mindlib.record import (
     split_ref,
     to_object,
 )
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import mmap
 import os
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
+
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -14,7 +14,6 @@ import codecs
 import math
 import os
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
@@ -23,6 +22,7 @@ from nebula import messages
 from nebula.errors import short
 from nebula.mindlib.record import EMO_WORDS
 from nebula.mood.expression import Feeling, gauge
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

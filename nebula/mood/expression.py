@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from nebula.mindlib.record import EMOTIONS
 from nebula.mood.engine import NEGATIVE, POSITIVE, SURFACE_SHOWN, UNDERLYING_SHOWN, State, settle
 from nebula.mood.transmitters import HALF_LIFE, REST, offset
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,12 +9,12 @@ what is felt instead. Of each dimension the strongest word counts. A text is rea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from nebula.mindlib.record import EMOTIONS
 from nebula.mood.emotionwords import CHINESE, ENGLISH, FALSE_FRIENDS, TRADITIONAL
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,6 @@ import os
 import re
 import time
 from collections import deque
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from nebula.mood.documents import (
     read_number,
     reading,
 )
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

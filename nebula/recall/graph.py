@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nebula.quick import dataclass
 from nebula.recall.ranking import Ranking, top
 
 if TYPE_CHECKING:
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 #: How many of the first of lexical and dense fused are seeds (spec 5).
 SEEDS = 20
-#: A node passes on no probability below this: what the walk touches is bounded by the seeds, not by the mind. At 1e-7
-#: the first 200 were those of the whole walk in every query measured (10,000 memories: 1e-6 moved the 135th).
-LEAST = 1e-8
 
 
 class Walked(Protocol):
     """A graph that can be asked for the edges of some nodes; rows come first among its nodes."""
+
+    @property
+    def least(self) -> float:
+        """The probability below which a node passes nothing on; 0 for the exact walk."""
 
     @property
     def rows(self) -> int:
@@ -62,35 +63,33 @@ def walk(seeds: Ranking, graph: Walked, settings: GraphSettings) -> Walk:
 
     `reset` is the seeds' scores, normalised to sum 1, and p begins as reset; deg is the sum of a node's edge weights.
     d is 0.5 and not 0.85: the graph is sparse, and a long walk becomes a random one. A node without edges keeps to
-    its share of reset. See LEAST for what is left out.
+    its share of reset.
     """
     import numpy as np
 
     nodes = np.array(seeds.ids, np.int64)
-    place = np.full(graph.nodes, -1, np.int32)
+    place = np.full(graph.nodes, -1, np.int64)
     place[nodes] = np.arange(len(nodes))
     reset = np.array(seeds.scores, np.float64)
     reset /= reset.sum()
     p: Array = reset
     degree: Array = np.zeros(len(nodes))
     known = np.zeros(len(nodes), np.bool_)
-    start = end = np.zeros(0, np.int64)
-    weight = np.zeros(0)
+    parts: list[tuple[Array, Array, Array]] = []  # places of both ends, and the weight
     for _ in range(settings.hops):
-        fresh = np.flatnonzero((p >= LEAST) & ~known)
+        fresh = np.flatnonzero((p > 0) & (p >= graph.least) & ~known)
         if len(fresh):
             known[fresh] = True
             edges = graph.of(np.sort(nodes[fresh]))
             nodes = np.concatenate([nodes, _unplaced(edges.end, place, len(nodes))])
-            start = np.concatenate([start, place[edges.start]])
-            end = np.concatenate([end, place[edges.end]])
-            weight = np.concatenate([weight, edges.weight])
+            parts.append((place[edges.start], place[edges.end], edges.weight))
             more = np.zeros(len(nodes) - len(p))
-            p, reset = np.concatenate([p, more]), np.concatenate([reset, more])
-            known = np.concatenate([known, more > 0])
-            degree = np.bincount(start, weight, len(nodes))
-        flow = np.divide(p, degree, out=np.zeros(len(p)), where=known & (degree > 0) & (p >= LEAST))
-        moved = np.bincount(end, flow[start] * weight, len(nodes))
+            p, reset, known = (np.concatenate([x, more.astype(x.dtype)]) for x in (p, reset, known))
+            degree = np.concatenate([degree, more]) + np.bincount(parts[-1][0], edges.weight, len(nodes))
+        passed = np.divide(p, degree, out=np.zeros(len(p)), where=(degree > 0) & (p >= graph.least))
+        moved = np.zeros(len(nodes))
+        for start, end, weight in parts:
+            moved += np.bincount(end, passed[start] * weight, len(nodes))
         p = (1.0 - settings.d) * reset + settings.d * moved
     return Walk(nodes, p)
 

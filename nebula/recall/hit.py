@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES
 
 if TYPE_CHECKING:

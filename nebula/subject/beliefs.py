@@ -6,11 +6,12 @@ lines of events there were (`line`): so what was believed at any point of the st
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import messages
 from nebula.errors import BadValue, UnknownTopic
+from nebula.quick import dataclass
 from nebula.subject.records import View, names, view
 
 if TYPE_CHECKING:

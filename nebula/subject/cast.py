@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import messages
 from nebula.errors import BadRecord, BadValue, WriteFailed, WrongUsage
 from nebula.mindlib import files, ledger
+from nebula.quick import dataclass
 from nebula.subject import beliefs, index, records, saving
 from nebula.subject.files import EVENTS, MEMORY, SIX, SUBJECT, read_text
 from nebula.subject.project import read_own

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nebula.mindlib import files
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.errors import FileUnusable, UnknownTick
 from nebula.mindlib import files, ledger
+from nebula.quick import dataclass
 from nebula.subject import beliefs, records
 from nebula.subject.project import read_own
 

@@ -10,11 +10,11 @@ import contextlib
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from nebula.errors import IndexOfAnotherModel, NebulaError, WriteFailed
 from nebula.mindlib import files
+from nebula.quick import dataclass
 from nebula.subject.chunks import CHUNKS
 from nebula.subject.files import EVENTS, HISTORY, MEMORY
 from nebula.subject.project import read_own

@@ -7,12 +7,12 @@ import errno
 import os
 import stat
 import unicodedata
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nebula.errors import BadSubjectId, FileUnusable, SubjectTaken, UnknownSubject
 from nebula.mindlib import files
+from nebula.quick import dataclass
 from nebula.subject.ids import check_id, key
 
 if TYPE_CHECKING:

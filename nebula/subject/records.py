@@ -5,12 +5,13 @@ Private passages are in no record, whether a command brings it or a file that wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nebula import messages, private
 from nebula.errors import AllPrivate, BadValue, EmptyText, check_unicode
 from nebula.mindlib import ledger
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,7 +7,6 @@ short anywhere, the next command finishes it. A save bears its id in what it wro
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from nebula import clock
 from nebula.errors import BadRecord, BadValue, WrongUsage
 from nebula.mindlib import files, ledger
+from nebula.quick import dataclass
 from nebula.subject import beliefs, records
 from nebula.subject.files import EVENTS, HISTORY, MEMORY, history, lived
 from nebula.subject.project import read_own

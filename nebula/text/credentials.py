@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """Invented minds of any size: words fall as in jieba's dictionary, vectors are real or drawn.
 
 A text is 8 to 30 words. Two in three come from the whole dictionary by its own frequencies; the others from one of
-2,000 topics of 40 words, so that memories share keywords as people's do. One in three has one of 40 tags; times fall evenly
-over three years.
+2,000 topics of 40 words, so that memories share keywords as people's do. One in three has one of 40 tags; times fall
+evenly over three years.
 
 Drawn vectors have 512 dimensions: 0.55 of a common direction, 0.55 of one of 2,000 centres, the rest noise of its own;
 so cosines are about .30 across centres and .60 within one, as the encoder's are.

