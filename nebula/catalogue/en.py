@@ -48,6 +48,7 @@ SENTENCES: dict[str, str] = {
     "progress.embedding": "making vectors",
     "progress.asking": "Asking",
     "word.line": "line",
+    "word.examples": "Examples:",
     "word.old": "[old]",
     "word.vectors": "vectors {present}/{total}, {embedded} new, {dimensions} dimensions, index {size}",
     "factor.freshness": "freshness",

@@ -48,6 +48,7 @@ SENTENCES: dict[str, str] = {
     "progress.embedding": "计算向量",
     "progress.asking": "正在提问",
     "word.line": "行",
+    "word.examples": "例子：",
     "word.old": "[旧]",
     "word.vectors": "向量 {present}/{total}，新算 {embedded}，{dimensions} 维，索引 {size}",
     "factor.freshness": "新鲜",

@@ -98,5 +98,8 @@ def _run(args: list[str], language: str) -> int:
     if not args:
         sys.stdout.write(app.overview() + "\n")
         return 0
-    result = app.commands(language, args[0]).main(args=args, prog_name="nebula", standalone_mode=False)
+    tree = app.commands(language, args[0])
+    if {"-h", "--help"} & set(args):
+        app.with_examples("", tree)
+    result = tree.main(args=args, prog_name="nebula", standalone_mode=False)
     return result if isinstance(result, int) else 0

@@ -98,6 +98,18 @@ def _fill(path: str, command: Any) -> None:
         _fill(f"{path}.{name}".lstrip("."), inner)
 
 
+def with_examples(path: str, command: Any) -> None:
+    """Put each command's examples under its help; only help needs them, so they are not part of the tree."""
+    from nebula.catalogue import examples
+
+    lines = examples.of(path, messages.language())
+    if lines:
+        shown = "\n".join(f"  {line}" for line in lines)
+        command.epilog = f"\b\n{messages.say('word.examples')}\n{shown}"
+    for name, inner in getattr(command, "commands", {}).items():
+        with_examples(f"{path}.{name}".lstrip("."), inner)
+
+
 def help_key(path: str, name: str) -> str:
     """The catalogue key of an option's help: its own where there is one, else the shared one."""
     own = f"option.{path}.{name}"
