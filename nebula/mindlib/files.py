@@ -81,8 +81,10 @@ class Appender:
 
         Raises WriteFailed after the file was cut back to what it was.
         """
+        self.size = os.fstat(self.descriptor).st_size  # a program without our lock may have appended meanwhile
         guard = b"" if self.size == 0 or _read_at(self.descriptor, self.size - 1, 1) == b"\n" else b"\n"
         data = guard + lines
+        written = 0
         try:
             written = os.write(self.descriptor, data)
             if written != len(data):
@@ -90,12 +92,22 @@ class Appender:
             if durable:
                 _sync(self.descriptor)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self.descriptor, self.size)
+            self._cut_back(written)
             raise WriteFailed(self.path, error.strerror or str(error)) from error
         offset = self.size + len(guard)
         self.size += len(data)
         return offset
+
+    def _cut_back(self, written: int) -> None:
+        """Take back what a failed write left, unless a program without our lock appended too: its bytes are not ours.
+
+        Then a newline keeps what remains of ours from swallowing its next line.
+        """
+        with contextlib.suppress(OSError):
+            if os.fstat(self.descriptor).st_size == self.size + written:
+                os.ftruncate(self.descriptor, self.size)
+            elif _read_at(self.descriptor, os.fstat(self.descriptor).st_size - 1, 1) != b"\n":
+                os.write(self.descriptor, b"\n")
 
 
 def _read_at(descriptor: int, start: int, length: int) -> bytes:

@@ -178,10 +178,17 @@ def _under_way(data: bytes) -> list[tuple[str, bytes, int]]:
 
 
 def _append_once(path: Path, data: bytes, size: int) -> None:
-    """Append lines, unless they stand after the first `size` bytes already."""
+    """Append the lines of `data` that do not stand after the first `size` bytes already, in their order.
+
+    A write that was cut short leaves some of them whole, and perhaps a piece of the next.
+    """
     read_own(path)
     if not data:
         return
     with files.appending(path) as file:
-        if data not in file.read(min(size, file.size)):
-            file.append(data)
+        left = data.split(b"\n")[:-1]
+        for line in file.read(min(size, file.size)).split(b"\n"):
+            if left and line == left[0]:
+                left = left[1:]
+        if left:
+            file.append(b"\n".join([*left, b""]))

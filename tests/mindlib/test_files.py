@@ -98,3 +98,51 @@ def test_replace_keeps_a_link_and_leaves_nothing_behind(tmp_path: Path, monkeypa
         files.replace(link, b"three")
     assert target.read_bytes() == b"2"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "real.json"]
+
+
+@pytest.mark.parametrize("failure", ["short", "error", "sync"])
+def test_what_a_program_without_our_lock_appended_is_never_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    """Its line comes between our look at the size and our failing write: it stays, whole and on its own line."""
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(b'{"id":1}\n')
+    write, foreign = os.write, b'{"id":7,"text":"theirs"}\n'
+    mine = b'{"id":2,"text":"ours"}\n'
+
+    def meddled(descriptor: int, data: bytes) -> int:
+        if data != mine:  # the newline that ends a remainder
+            return write(descriptor, data)
+        with path.open("ab") as file:
+            file.write(foreign)
+        if failure == "error":
+            raise OSError(5, "Input/output error")
+        return write(descriptor, data[:6] if failure == "short" else data)
+
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "write", meddled)
+    monkeypatch.setattr(files, "_sync", fail)
+    with files.appending(path) as file, pytest.raises(WriteFailed):
+        file.append(mine)
+    monkeypatch.undo()
+    with path.open("ab") as file:  # and what it appends next is on its own line too
+        file.write(foreign)
+    lines = path.read_bytes().split(b"\n")
+    assert lines[0] == b'{"id":1}'
+    assert lines.count(foreign.rstrip()) == 2
+
+
+def test_an_append_after_a_foreign_one_cuts_back_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second append under one lock that fails takes back itself alone, not what came in between."""
+    path = tmp_path / "notes.jsonl"
+    with files.appending(path) as file:
+        file.append(b'{"id":1}\n')
+        with path.open("ab") as other:
+            other.write(b'{"id":7}\n')
+        with monkeypatch.context() as patch, pytest.raises(WriteFailed):
+            true = os.write
+            patch.setattr(os, "write", lambda fd, data: true(fd, data[:3]))
+            file.append(b'{"id":2}\n')
+    assert path.read_bytes() == b'{"id":1}\n{"id":7}\n'

@@ -141,6 +141,30 @@ def test_cut_short_anywhere_the_next_command_finishes(
     assert [event.text for event in read(project).events] == ["开学了。", "她说她叫林汐。", "雨停了。"]
 
 
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.62, 0.8, 0.95, 1.0])
+def test_cut_short_within_a_write_nothing_is_there_twice(
+    project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """Die twice after a part of an append's bytes: each event and each step of history is there once and whole."""
+    true = files.Appender.append
+
+    def torn(file: files.Appender, lines: bytes, *, durable: bool = True) -> int:
+        true(file, lines[: round(len(lines) * share)])
+        raise KeyboardInterrupt
+
+    for name in ("one", "two"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(files.Appender, "append", torn)
+            save(project, {**SAVE, "id": "s"}) if name == "one" else read(project)
+    found = read(project)
+    assert [event.text for event in found.events] == ["开学了。", "她说她叫林汐。", "雨停了。"]
+    steps = [
+        line for line in (folder / HISTORY).read_bytes().split(b"\n") if line.startswith(b"{") and line[-1:] == b"}"
+    ]
+    assert len(steps) == len(set(steps)) == 4
+    assert [view.topic for view in found.views] == ["林汐"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b'{"sizes": 3}', b'{"x": 1}'])
 def test_a_save_under_way_that_is_none_is_dropped(project: Project, folder: Path, damage: bytes) -> None:
     (project.own / "pending").mkdir(parents=True, exist_ok=True)
