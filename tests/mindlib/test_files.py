@@ -113,8 +113,8 @@ def test_what_a_program_without_our_lock_appended_is_never_cut(
     def meddled(descriptor: int, data: bytes) -> int:
         if data != mine:  # the newline that ends a remainder
             return write(descriptor, data)
-        with path.open("ab") as file:
-            file.write(foreign)
+        with path.open("ab") as other:
+            other.write(foreign)
         if failure == "error":
             raise OSError(5, "Input/output error")
         return write(descriptor, data[:6] if failure == "short" else data)
@@ -127,8 +127,8 @@ def test_what_a_program_without_our_lock_appended_is_never_cut(
     with files.appending(path) as file, pytest.raises(WriteFailed):
         file.append(mine)
     monkeypatch.undo()
-    with path.open("ab") as file:  # and what it appends next is on its own line too
-        file.write(foreign)
+    with path.open("ab") as other:  # and what it appends next is on its own line too
+        other.write(foreign)
     lines = path.read_bytes().split(b"\n")
     assert lines[0] == b'{"id":1}'
     assert lines.count(foreign.rstrip()) == 2
@@ -141,8 +141,8 @@ def test_an_append_after_a_foreign_one_cuts_back_to_it(tmp_path: Path, monkeypat
         file.append(b'{"id":1}\n')
         with path.open("ab") as other:
             other.write(b'{"id":7}\n')
-        with monkeypatch.context() as patch, pytest.raises(WriteFailed):
-            true = os.write
-            patch.setattr(os, "write", lambda fd, data: true(fd, data[:3]))
+        true = os.write
+        monkeypatch.setattr(os, "write", lambda fd, data: true(fd, data[:3]))
+        with pytest.raises(WriteFailed):
             file.append(b'{"id":2}\n')
     assert path.read_bytes() == b'{"id":1}\n{"id":7}\n'

@@ -152,10 +152,12 @@ def test_cut_short_within_a_write_nothing_is_there_twice(
         true(file, lines[: round(len(lines) * share)])
         raise KeyboardInterrupt
 
-    for name in ("one", "two"):
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(files.Appender, "append", torn)
-            save(project, {**SAVE, "id": "s"}) if name == "one" else read(project)
+    with monkeypatch.context() as patch:
+        patch.setattr(files.Appender, "append", torn)
+        with pytest.raises(KeyboardInterrupt):
+            save(project, {**SAVE, "id": "s"})
+        with pytest.raises(KeyboardInterrupt):
+            read(project)
     found = read(project)
     assert [event.text for event in found.events] == ["开学了。", "她说她叫林汐。", "雨停了。"]
     steps = [

@@ -14,6 +14,7 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from nebula.mindlib import files, ledger
 from tests.torture import guards
@@ -35,7 +36,7 @@ def write(path: Path, kill: int, size: int, told: int, *, durable: bool, torn: f
     if torn is not None:
         true = os.write
 
-        def half(descriptor: int, data: bytes) -> int:
+        def half(descriptor: int, data: Any) -> int:
             true(descriptor, data[: max(1, int(len(data) * torn))])
             os.kill(os.getpid(), signal.SIGKILL)
             return 0
@@ -102,4 +103,5 @@ def main(folder: str, size: int, kills: int, seed: int, mode: str) -> dict[str, 
 
 if __name__ == "__main__":
     with guards.off(*sys.argv[6:]):
-        json.dump(main(sys.argv[1], *map(int, sys.argv[2:5]), sys.argv[5]), sys.stdout)
+        found = main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+        json.dump(found, sys.stdout, ensure_ascii=False)

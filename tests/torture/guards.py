@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from nebula.errors import WriteFailed
 from nebula.mindlib import files
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ def _no_newline() -> Any:
 
 def _no_lock() -> Any:
     """Nobody waits for anybody."""
-    return mock.patch.object(files, "_acquire", lambda *_: None)
+    return mock.patch.object(files, "_acquire")
 
 
 def _no_cut_back() -> Any:
     """What a failed write left stays."""
-    return mock.patch.object(files.Appender, "_cut_back", lambda *_: None)
+    return mock.patch.object(files.Appender, "_cut_back")
 
 
 def _no_count() -> Any:
@@ -49,7 +50,7 @@ def _no_sync() -> Any:
     """Nothing is synced: a file lies in the kernel's memory until it pleases."""
     patches = ExitStack()
     for module, name in ((files, "_sync"), (os, "fsync"), (files, "sync_folder")):
-        patches.enter_context(mock.patch.object(module, name, lambda *_: None))
+        patches.enter_context(mock.patch.object(module, name))
     return patches
 
 
@@ -62,7 +63,7 @@ def _in_place() -> Any:
             if not write(descriptor):
                 raise OSError(28, "disk full")
         except OSError as error:
-            raise files.WriteFailed(path, str(error)) from error
+            raise WriteFailed(path, str(error)) from error
         finally:
             os.close(descriptor)
 

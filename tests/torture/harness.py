@@ -76,7 +76,7 @@ def inside(mind: Path, *argv: str) -> tuple[int, str, str]:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([*argv[:1], *_named(mind, argv[1:])])
         out.flush()
-    return code, out.buffer.getvalue().decode(), err.getvalue()  # type: ignore[attr-defined]
+    return code, out.buffer.getvalue().decode(), err.getvalue()
 
 
 def _named(mind: Path, argv: Sequence[str]) -> list[str]:

@@ -103,4 +103,5 @@ def main(folder: Path, writers: int, records: int, size: int, mode: str) -> dict
 
 if __name__ == "__main__":
     with guards.off(*sys.argv[6:]):
-        json.dump(main(Path(sys.argv[1]), *map(int, sys.argv[2:5]), sys.argv[5]), sys.stdout, ensure_ascii=False)
+        found = main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+        json.dump(found, sys.stdout, ensure_ascii=False)
