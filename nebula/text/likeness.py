@@ -1,0 +1,247 @@
+"""How much of a text is said by others: exactly, by runs of tokens, whatever wraps it.
+
+A text's *form* is its tokens: Han, kana and hangul one by one, other words whole, folded; marks and spaces play no
+part. Wrappings fall off first: bullets, quotes, the score, labels, dates and refs that a list of memories puts around a
+text, line by line. `cover` then lays the sources' runs over the tokens; what no run covers is new, and one new token
+may change everything: figures, negations, a name put in another's place. So the answer is the tokens themselves.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from nebula.text import normal
+from nebula.text.words import UNSPACED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Tokens of a run that is worth something, and of the grams by which sources are found.
+RUN = 3
+WINDOW = 4  # grams in a row of which one is a fingerprint
+#: A part of a source counts from so many tokens on, or from half of the source.
+PART = 12
+#: Tokens of a text that are looked at; beyond, the matching would cost more than it tells.
+LONGEST = 4_000
+#: Tokens on either side of a part of a source among which a negation left out turns it.
+EDGE = 4
+#: The share of new tokens up to which a text says what its sources say.
+GLUE = 0.2
+
+_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)?")
+_FIGURE = re.compile(r"[0-9]|[〇零一二两三四五六七八九十百千万亿半]")
+_NEGATIONS = frozenset(
+    "不 没 无 未 别 非 勿 莫 否 no not never none nor neither nothing without cannot".split()
+)
+#: What may come or go between runs and changes nothing.
+_PARTICLES = frozenset("的 地 得 了 呢 吧 啊 呀 嘛 a an the".split())
+_LABEL = re.compile(r"\[(?:[^\[\]#\s]{1,8}#\d+ ?)+\]")
+_DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?"
+_REF = r"(?<!\w)(?:[npoths]\d{1,16}|@\d+)(?!\w)"
+_LEDGER = "事实|画像|约定|分寸|念想|小结|notes|profile|promises|tacts|thoughts|summaries"
+_MARK = r"[\s>*•·▪◦\-–—+|:：、,，.。()（）\[\]【】\"'“”‘’「」『』<>《》★…]"
+_MARKS = re.compile(rf"(?:{_MARK}|\d+[.)、](?=\s))*")
+#: What a list puts before and behind a text; a date is one's own words unless a ref or a label stands beside it.
+_BEFORE = re.compile(
+    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_MARK}|\d+[.)、](?=\s)|\d\.\d{{3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
+)
+_BEHIND = re.compile(rf"(?:{_MARK}|{_DATE}|{_REF})*$")
+_LISTED = re.compile(rf"^{_MARK}*{_REF}|{_REF}{_MARK}*$")
+#: Lines that explain a hit.
+_EXPLAINS = re.compile(r"\s*(?:[词义图时]#\d+ \d|RRF \d|图 ← |w \d[\d.]*(?:\s|$))")
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What sources say of a text: tokens of each source's runs, and what differs.
+
+    `added` tokens stand in the text alone, before or behind all that a source says; `put` between its runs or in place
+    of its other words; `dropped` are left out between runs, or are negations beside them. `total`: the text's tokens.
+    """
+
+    by: Mapping[int, int] = field(default_factory=dict)
+    added: Sequence[str] = ()
+    put: Sequence[str] = ()
+    dropped: Sequence[str] = ()
+    total: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of tokens that differ, 0…; 1 where no source says anything of it."""
+        return (len(self.added) + len(self.put) + len(self.dropped)) / self.total if self.by else 1.0
+
+    @property
+    def same(self) -> bool:
+        """Whether every token is the sources'."""
+        return self.share == 0.0
+
+    @property
+    def says_nothing_new(self) -> bool:
+        """At most a fifth differs, none of it a figure or a negation, and between the runs nothing but particles."""
+        inside = [*self.put, *self.dropped]
+        return (
+            self.share <= GLUE
+            and not any(is_hard(token) for token in [*self.added, *inside])
+            and all(token in _PARTICLES for token in inside)
+        )
+
+
+def tokens(text: str) -> list[str]:
+    """A text's form. Worked figure: `渡轮，6点开! It's` -> 渡 轮 6 点 开 it's."""
+    return _TOKEN.findall(normal.fold(text))
+
+
+def is_hard(token: str) -> bool:
+    """Whether a token alone turns what is said: a figure or a negation."""
+    return token in _NEGATIONS or token.endswith(("n't", "n’t")) or _FIGURE.search(token) is not None
+
+
+def parts(text: str) -> list[list[str]]:
+    """The tokens of what a text says, line by line, wrappings fallen off; a JSON document gives its texts.
+
+    A line that only introduces others (it ends in a colon) says nothing itself.
+    """
+    said = _texts_of_json(text) or [line for line in text.split("\n") if not _EXPLAINS.match(line)]
+    lines = [line.rstrip() for line in said]
+    if len(lines) > 1:
+        lines = [line for line in lines if not line.endswith((":", "："))]
+    found = [tokens(unwrapped(line)) for line in lines]
+    return [one[:LONGEST] for one in found if one]
+
+
+def unwrapped(line: str) -> str:
+    """A line without what a list of memories puts around a text; the line itself where nothing would be left."""
+    bare = _LABEL.sub(" ", line)
+    listed = bare != line or _LISTED.search(line)
+    start = (_BEFORE if listed else _MARKS).match(bare)
+    bare = bare[start.end() :] if start else bare
+    return (_BEHIND.sub("", bare) if listed else bare) or line
+
+
+def _texts_of_json(text: str) -> list[str]:
+    """Every `text` in a JSON document, or in lines of JSON; empty where it is none."""
+    if not text.lstrip().startswith(("{", "[")):
+        return []
+    import orjson
+
+    found: list[str] = []
+    for document in (text, *text.split("\n")):
+        try:
+            _collect(orjson.loads(document), found)
+        except ValueError:
+            continue
+        if document is text:
+            break
+    return found
+
+
+def _collect(value: Any, into: list[str]) -> None:
+    if isinstance(value, dict):
+        if isinstance(value.get("text"), str):
+            into.append(value["text"])
+        else:
+            for item in value.values():
+                _collect(item, into)
+    elif isinstance(value, list):
+        for item in value:
+            _collect(item, into)
+
+
+def grams(said: Sequence[str]) -> list[int]:
+    """A number for every run of three tokens, in order; 20 bits are enough to find candidates by."""
+    return [crc32(" ".join(said[at : at + RUN]).encode("utf-8", "surrogatepass")) & 0xFFFFF for at in range(len(said) - RUN + 1)]
+
+
+def fingerprints(said: Sequence[str]) -> list[int]:
+    """Of every `WINDOW` grams in a row the least, each once (winnowing, Schleimer et al. 2003).
+
+    Whatever shares six tokens in a row with the text has one of them among its grams.
+    """
+    numbers = grams(said)
+    return sorted({min(numbers[at : at + WINDOW]) for at in range(max(1, len(numbers) - WINDOW + 1))} if numbers else ())
+
+
+def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
+    """What sources (number -> tokens, the likeliest first) say of one line. Each lays its runs over what is left."""
+    for number, source in sources.items():
+        if list(said) == list(source):
+            return Cover({number: len(said)}, total=len(said))
+    left, by = [_Piece(0, len(said))], {}
+    put: list[str] = []
+    dropped: list[str] = []
+    for number, source in sources.items():
+        for piece in left:
+            runs = _runs(said[piece.start : piece.end], source)
+            if not runs:
+                continue
+            by[number] = sum(size for _, _, size in runs)
+            for (a, b, size), (next_a, next_b, _) in zip(runs, runs[1:], strict=False):
+                put += said[piece.start + a + size : piece.start + next_a]
+                dropped += source[b + size : next_b]
+            (a, b, _), (last_a, last_b, size) = runs[0], runs[-1]
+            before, behind = source[:b], source[last_b + size :]
+            dropped += [t for t in [*before[-EDGE:], *behind[:EDGE]] if t in _NEGATIONS or t.endswith("n't")]
+            front = _Piece(piece.start, piece.start + a, piece.instead or bool(before))
+            rest = _Piece(piece.start + last_a + size, piece.end, piece.instead or bool(behind))
+            left = [*(p for p in left if p != piece), *(p for p in (front, rest) if p.start < p.end)]
+            break
+    added = [token for p in left if not p.instead for token in said[p.start : p.end]]
+    put += [token for p in left if p.instead for token in said[p.start : p.end]]
+    return Cover(by, added, put, dropped, len(said))
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Tokens that no run covers yet; `instead`: they stand where a source says something else."""
+
+    start: int
+    end: int
+    instead: bool = False
+
+
+def _runs(said: Sequence[str], source: Sequence[str]) -> list[tuple[int, int, int]]:
+    """The common runs (place in the text, in the source, length) between the first and the last that is long enough.
+
+    None where the source says too little of it: less than `PART` tokens and less than half of itself.
+    """
+    blocks = [
+        (block.a, block.b, block.size)
+        for block in difflib.SequenceMatcher(None, said, source, autojunk=False).get_matching_blocks()
+        if block.size
+    ]
+    long = [at for at, block in enumerate(blocks) if block[2] >= RUN]
+    if not long:
+        return []
+    runs = blocks[long[0] : long[-1] + 1]
+    covered = sum(size for _, _, size in runs)
+    return runs if covered >= PART or (covered * 2 >= len(source) and covered > RUN) else []
+
+
+def together(covers: Sequence[Cover]) -> Cover:
+    """The covers of a text's lines as one."""
+    by: dict[int, int] = {}
+    for one in covers:
+        for number, count in one.by.items():
+            by[number] = by.get(number, 0) + count
+    return Cover(
+        by,
+        [token for one in covers for token in one.added],
+        [token for one in covers for token in one.put],
+        [token for one in covers for token in one.dropped],
+        sum(one.total for one in covers),
+    )
+
+
+def likeliest(said: Sequence[str], prints: Sequence[Sequence[int]], at_most: int = 12) -> list[int]:
+    """The places of those fingerprints that meet a text's grams most, best first, the latest among equals.
+
+    A single print met is chance, unless it is a third of a short text's.
+    """
+    wanted = set(grams(said))
+    counts = [len(wanted.intersection(one)) for one in prints]
+    met = [at for at, count in enumerate(counts) if count > 1 or count * 3 >= max(1, len(prints[at]))]
+    return sorted(met, key=lambda at: (-counts[at], -at))[:at_most]
