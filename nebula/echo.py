@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
-from nebula.errors import Echoed, LedgerUnusable, LockedTooLong, WriteFailed
+from nebula.errors import BadValue, Echoed, LedgerUnusable, LockedTooLong, WriteFailed
 from nebula.life.weight import weigh
 from nebula.mindlib import files, ledger
 from nebula.mindlib.record import ECHO
 from nebula.mindlib.store import HANDED_OUT, RECENT
 from nebula.results import Notice
+from nebula.settings import check
 from nebula.text import likeness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
@@ -33,7 +34,7 @@ LIMIT, KEPT = 256 * 1024, 128 * 1024
 #: Of one command's output at most so many are held.
 AT_MOST = 50
 PATIENCE = 1.0  # seconds; nobody waits longer for a file that only helps
-#: Each further echo of one memory weighs half of the one before, so that all of them together stay below twice the first.
+#: Each further echo of one memory weighs half of the one before: all together stay below twice the first.
 HALVED = 0.5
 
 
@@ -45,7 +46,7 @@ def handed_out(mind: Mind, memories: Iterable[Memory] = (), texts: Iterable[str]
     if not lines or not mind.folder.is_dir():
         return
     path = mind.store.path(HANDED_OUT)
-    with contextlib.suppress(WriteFailed, LockedTooLong):
+    with contextlib.suppress(WriteFailed, LockedTooLong, BadValue):
         files.make_folder(mind.store.path(RECENT))
         with files.appending(path, PATIENCE) as file:
             file.append(ledger.dump(lines[:AT_MOST]), durable=False)
@@ -56,8 +57,7 @@ def handed_out(mind: Mind, memories: Iterable[Memory] = (), texts: Iterable[str]
 
 def _line(at: int, text: str, ref: str = "", of: str = "", *, echo: bool = False) -> dict[str, Any]:
     said = [token for part in likeness.parts(text) for token in part][: likeness.LONGEST]
-    named = {name: value for name, value in (("ref", ref), ("of", of), ("echo", echo)) if value}
-    return {"at": at, **named, "said": " ".join(said), "prints": likeness.fingerprints(said)}
+    return {"at": at, "ref": ref, "of": of, "echo": echo, "said": " ".join(said), "prints": likeness.fingerprints(said)}
 
 
 def _newest(data: bytes) -> bytes:
@@ -95,7 +95,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Echo:
-    """What a text echoes: the source it takes most from, the stored echo that says it already, and how many there are."""
+    """What a text echoes: the source it takes most from, the echo that says it already, and how many there are."""
 
     source: Handed
     again: str = ""
@@ -115,13 +115,18 @@ class Window:
         """
         live = [one for one in self.handed if one.said.count(" ") + 1 >= likeness.PART or now - one.at <= hours * 3600]
         lines = likeness.parts(text)
+        form = " ".join(token for line in lines for token in line)
+        equal = [one for one in live if one.said == form]
+        if equal:
+            return self._found(next((one for one in equal if one.echo), equal[-1]), form, same=True)
         whole = likeness.together([self._cover(line, live) for line in lines])
         if not whole.says_nothing_new:
             return None
-        source = live[max(whole.by, key=lambda at: (whole.by[at], at))]
+        return self._found(live[max(whole.by, key=lambda at: (whole.by[at], at))], form, same=whole.same)
+
+    def _found(self, source: Handed, form: str, *, same: bool) -> Echo:
         echoes = [one for one in self.handed if one.echo and one.origin == source.origin]
-        form = " ".join(token for line in lines for token in line)
-        again = next((one.ref for one in reversed(echoes) if whole.same or one.said == form), "")
+        again = next((one.ref for one in reversed(echoes) if same or one.said == form), "")
         return Echo(source, again, len(echoes))
 
     @staticmethod
@@ -173,7 +178,7 @@ def guard(mind: Mind, drafts: Sequence[Memory], how: str = "") -> Guarded:
 
     What replaces another memory is said on purpose and never an echo. Raises Echoed for a single one that is refused.
     """
-    how = how or mind.settings.echo.action
+    how = str(check("echo.action", how)) if how else mind.settings.echo.action
     known = window(mind.store) if how != "off" else Window()
     if not known.handed:
         return Guarded(drafts, range(len(drafts)))
@@ -182,7 +187,7 @@ def guard(mind: Mind, drafts: Sequence[Memory], how: str = "") -> Guarded:
     places: list[int | Memory | None] = []
     told: list[tuple[str, str]] = []
     for draft in drafts:
-        echo = None if draft.supersedes or draft.via == ECHO else known.echo(draft.text, now, hours)
+        echo = None if draft.supersedes else known.echo(draft.text, now, hours)
         if echo is not None and how == "refuse":
             if len(drafts) == 1:
                 raise Echoed(echo.source.ref or "-")
@@ -196,15 +201,11 @@ def guard(mind: Mind, drafts: Sequence[Memory], how: str = "") -> Guarded:
             continue
         if echo:
             told.append(("echo", echo.source.ref))
-            draft = marked(draft, echo)
-            known.handed.append(Handed(**_handed(_line(now, draft.text, f"#{len(kept)}", draft.echo_of, echo=True))))
+            line = _line(now, draft.text, f"#{len(kept)}", echo.source.origin, echo=True)
+            known.handed.append(Handed(**line))
         places.append(len(kept))
-        kept.append(draft)
+        kept.append(marked(draft, echo) if echo else draft)
     return Guarded(kept, places, _notices(told, single=len(drafts) == 1))
-
-
-def _handed(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {"of": "", "echo": False, "ref": "", **line}
 
 
 def _standing(mind: Mind, ref: str, now: int) -> int | Memory | None:
@@ -227,6 +228,7 @@ def marked(draft: Memory, echo: Echo) -> Memory:
 
 
 def _notices(told: Sequence[tuple[str, str]], *, single: bool) -> list[Notice]:
+    told = [(code, "" if ref.startswith("#") else ref) for code, ref in told]
     if single:
         return [Notice(code, {"ref": ref or "…"}) for code, ref in told]
     kinds = dict.fromkeys(code for code, _ in told)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nebula.errors import LedgerUnusable
 from nebula.mindlib import chain, changes, files, ledger
 from nebula.mindlib.record import BY_NAME, derived_uid, reason_unreadable, split_ref, tombstone
-from nebula.mindlib.store import CAPTURED, CHANGES, ERASING, INDEX, SIDE_LEDGERS, TAGS, Namer
+from nebula.mindlib.store import CAPTURED, CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, TAGS, Namer
 from nebula.text import quotes
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ def _carry_out(store: Store, job: Job) -> None:
     _release(store, job)
     _whole_files(store.folder, wanted, timeout)
     _purge_index(store, job)
+    store.path(HANDED_OUT).unlink(missing_ok=True)
     (store.folder / ERASING).unlink(missing_ok=True)
     files.sync_folder(store.folder)
 

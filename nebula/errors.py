@@ -121,6 +121,15 @@ class AlreadyReplaced(WrongUsage):
         NebulaError.__init__(self, ref=ref)
 
 
+class Echoed(WrongUsage):
+    """A text that the mind handed out itself, where echoes are refused."""
+
+    code = "echoed"
+
+    def __init__(self, ref: str) -> None:
+        NebulaError.__init__(self, ref=ref)
+
+
 class NothingToUndo(WrongUsage):
     """No command or night is left that could be taken back."""
 

@@ -119,13 +119,14 @@ class Mind:
 
     # remembering
 
-    def add(self, text: str, *, ledger: str = "notes", by: str = "cli", **fields: Any) -> Added:
+    def add(self, text: str, *, ledger: str = "notes", by: str = "cli", echo: str = "", **fields: Any) -> Added:
         """Write one memory; on return it is on the disk. `fields` are the record's (spec 1).
 
         With `supersedes` the memory of that ref is closed: it stays, but no longer holds. `<private>…</private>` is not
-        stored; a key or the like is a notice, and masked where `privacy.secrets` says so. Raises EmptyText, BadValue,
-        UnknownRef, AlreadyReplaced, WriteFailed, LockedTooLong; then nothing was written. An index that fails to follow
-        is a notice.
+        stored; a key or the like is a notice, and masked where `privacy.secrets` says so. What the mind handed out
+        itself is an echo: `echo` is mark, refuse or off, by default the setting `echo.action`. Raises EmptyText,
+        BadValue, UnknownRef, AlreadyReplaced, Echoed, WriteFailed, LockedTooLong; then nothing was written. An index
+        that fails to follow is a notice.
         """
         from nebula import screen, writing
         from nebula.drafts import draft
@@ -133,7 +134,7 @@ class Mind:
         said, kept = screen.record(text, fields, redact=self.redacts)
         given, (heart, notices) = writing.replaceable(self, kept), self._heart()
         drafted = draft(said.value, ledger, given, self.now(), by, heart)
-        added = writing.write(self, [drafted], CATCH_UP_BYTES, notices=notices)
+        added = writing.write(self, [drafted], CATCH_UP_BYTES, notices=notices, echo=echo)
         return replace(added, notices=[*said.notices(added.memories[0].ref), *added.notices])
 
     def _heart(self) -> tuple[Heart, list[Notice]]:
@@ -156,12 +157,13 @@ class Mind:
         *,
         by: str = "import",
         ledger: str = "notes",
+        echo: str = "",
         progress: Callable[[int, int], None] | None = None,
     ) -> Added:
         """Write many memories, each an object with `text`, perhaps `ledger`, and the record's fields.
 
-        All are checked before the first is written; one that is private as a whole is passed over. Raises BadRecord for
-        the first that can't be, else as `add`.
+        All are checked before the first is written; one that is private as a whole, or a refused echo, is
+        passed over. Raises BadRecord for the first that can't be, else as `add`.
         """
         from nebula import screen, writing
         from nebula.drafts import draft
@@ -180,7 +182,7 @@ class Mind:
             except WrongUsage as error:
                 raise BadRecord(number, error.message) from error
             seen |= said
-        added = writing.write(self, drafts, None, progress, notices)
+        added = writing.write(self, drafts, None, progress, notices, echo)
         return replace(added, notices=[*seen.notices(f"{len(drafts)} ×"), *added.notices])
 
     def under(self, overrides: Mapping[str, object]) -> Mind:
@@ -216,6 +218,7 @@ class Mind:
         found = recollect(search, question, self.settings, explain=explain)
         if touch and found.hits and as_of is None:
             notices += self.touch([hit.memory.ref for hit in found.hits])
+        handed_out(self, (hit.memory for hit in found.hits))
         return Recalled(query, found.hits, notices, found.rankings)
 
     def _tokens(self, query: str) -> list[str]:

@@ -17,7 +17,7 @@ from nebula.life import consolidation, forgetting, surfacing
 from nebula.life.consolidation import NEUTRAL, SUMMARISED, Mood
 from nebula.life.digest import NOTES_FROM
 from nebula.mindlib import changes, files
-from nebula.mindlib.record import Memory
+from nebula.mindlib.record import ECHO, Memory
 from nebula.mindlib.store import CHANGES
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _write(mind: Mind, tonight: Plan) -> tuple[str, list[Notice]]:
 def _summarise(mind: Mind, tonight: Plan) -> tuple[str, list[Notice]]:
     if not tonight.notes:
         return "", []
-    made = digest(mind, sleepers.memories(mind, tonight.notes))
+    made = digest(mind, [note for note in sleepers.memories(mind, tonight.notes) if note.via != ECHO])
     if not made.text:
         return "", list(made.notices)
     draft = Memory(

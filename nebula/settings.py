@@ -240,6 +240,14 @@ class PrivacySettings:
 
 
 @dataclass(frozen=True)
+class EchoSettings:
+    """What happens to a text that the mind handed out itself and gets back (see echo)."""
+
+    action: Literal["mark", "refuse", "off"] = _figure("mark", choice("mark", "refuse", "off"))
+    hours: float = _figure(12.0, number(0, 8760))  # for texts of a few words, which may well be said once more
+
+
+@dataclass(frozen=True)
 class EmbeddingSettings:
     """Whose vectors serve the subjects: the bundled encoder's, a server's that speaks OpenAI's embeddings, nobody's."""
 
@@ -268,6 +276,7 @@ class Settings:
     summarizer: SummarizerSettings = SummarizerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     privacy: PrivacySettings = PrivacySettings()
+    echo: EchoSettings = EchoSettings()
 
 
 #: What a profile sets differently from the defaults above.

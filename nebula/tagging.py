@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.life import capture
 from nebula.mindlib import changes, files, ledger
+from nebula.mindlib.record import ECHO
 from nebula.mindlib.store import CAPTURED, CHANGES, TAGS
 from nebula.text.keywords import keywords
 
@@ -40,10 +41,10 @@ def tag_and_capture(
 ) -> list[str]:
     """Tag the memories just written and let them capture; -> the refs captured. `find` gives a memory as it stands.
 
-    Memories of another time, as an import brings them, are nobody's fresh experience and take no part. Raises
-    WriteFailed, LockedTooLong.
+    Memories of another time, as an import brings them, are nobody's fresh experience and take no part, nor do echoes.
+    Raises WriteFailed, LockedTooLong.
     """
-    fresh = [memory for memory in written if 0 <= now - memory.seconds <= settings.hours * 3600]
+    fresh = [m for m in written if m.via != ECHO and 0 <= now - m.seconds <= settings.hours * 3600]
     arrivals = [arrival(memory) for memory in fresh]
     if not arrivals:
         return []
@@ -97,7 +98,7 @@ def finish(
     for memory in written:
         one = arrival(memory)
         small = capture.is_tagged(one.imp, settings)
-        if memory.by in NOT_LIVED or memory.ref in (tagged if small else by):
+        if memory.by in NOT_LIVED or memory.via == ECHO or memory.ref in (tagged if small else by):
             continue
         before = [tag for tag in every if tag.at < one.at]
         refs = capture.captured_by(one.at, one.keys, before, spent, settings) if memory.ref not in by else []

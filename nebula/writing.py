@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nebula import clock
+from nebula.echo import guard, handed_out
 from nebula.errors import AlreadyReplaced, LockedTooLong, WriteFailed
 from nebula.mindlib import changes
-from nebula.mindlib.record import LEDGERS
+from nebula.mindlib.record import ECHO, LEDGERS
 from nebula.mindlib.store import CHANGES
 from nebula.results import Added, Notice
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
     from nebula.mindlib.store import Store
-
-#: Cosine from which a new memory may say the same as an older one of its ledger.
-SIMILAR = 0.9
 
 
 def replaceable(mind: Mind, fields: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -45,16 +43,24 @@ def write(
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     notices: Sequence[Notice] = (),
+    echo: str = "",
 ) -> Added:
     """Write drafts as one command, in the order given; `limit` bounds what is embedded at once (see Embedder).
 
-    Raises WriteFailed, LockedTooLong; then nothing, or a whole ledger's share of a batch, was written.
+    Echoes are marked or refused on the way (see `echo.guard`); one that is there already stands for itself.
+
+    Raises WriteFailed, LockedTooLong, Echoed; then nothing, or a whole ledger's share of a batch, was written.
     """
+    guarded = guard(mind, drafts, echo)
+    if not guarded.drafts:
+        return Added(guarded.answer([]), [*notices, *guarded.notices])
     run = clock.stamp("cmd")
-    memories = _append(mind, drafts, run)
+    memories = _append(mind, guarded.drafts, run)
     close(mind.store, memories, clock.write(mind.now()))
     index, found = mind.follow(limit, progress)
-    return Added(memories, [*notices, *found, *_capture(mind, memories, index, run), *_similar(memories, index)])
+    handed_out(mind, (memory for memory in memories if memory.via == ECHO))
+    hints = [*_capture(mind, memories, index, run), *guarded.notices, *_duplicates(memories, index)]
+    return Added(guarded.answer(memories), [*notices, *found, *hints])
 
 
 def _append(mind: Mind, drafts: Sequence[Memory], run: str) -> list[Memory]:
@@ -93,11 +99,11 @@ def _capture(mind: Mind, memories: Sequence[Memory], index: Index | None, run: s
     return []
 
 
-def _similar(memories: Sequence[Memory], index: Index | None) -> list[Notice]:
-    """A notice where a single new memory says nearly what an older one of its ledger says; a hint, never an act."""
-    if index is None or len(memories) != 1 or memories[0].supersedes:
+def _duplicates(memories: Sequence[Memory], index: Index | None) -> list[Notice]:
+    """Notices of what is there already; what replaces an older memory or echoes one names it anyway."""
+    from nebula import duplicates
+
+    new = [memory for memory in memories if not memory.supersedes and memory.via != ECHO]
+    if index is None or not new:
         return []
-    near = index.nearest_of(memories[0].ref, memories[0].ledger)
-    if near is None or near[1] < SIMILAR:
-        return []
-    return [Notice("similar", {"ref": near[0], "cosine": f"{near[1]:.2f}", "new": memories[0].ref})]
+    return duplicates.notices(new[0], index) if len(memories) == 1 else duplicates.many(new, index)

@@ -50,6 +50,8 @@ LAYERS = (
             "relocate",
             "screen",
             "verify",
+            "echo",
+            "duplicates",
         ),
         *(
             "longterm",

@@ -47,6 +47,7 @@ def add(
     speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME")] = None,
     time: Annotated[str | None, typer.Option("--time", metavar="TEXT")] = None,
     redact: Annotated[bool, typer.Option("--redact")] = False,
+    echo: Annotated[str, typer.Option("--echo", metavar="mark|refuse|off", show_default=False)] = "",
 ) -> Outcome:
     """Write one memory, or many from a file."""
     moment = run.moment("--at", at or "")
@@ -62,9 +63,9 @@ def add(
     if batch is not None:
         objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]
         with progress.bar(run, messages.say("progress.embedding")) as advance:
-            added = mind.add_many(objects, ledger=ledger, progress=advance)
+            added = mind.add_many(objects, ledger=ledger, echo=echo, progress=advance)
     else:
-        added = mind.add(given_text(text), ledger=ledger, by="cli", **fields)
+        added = mind.add(given_text(text), ledger=ledger, by="cli", echo=echo, **fields)
     return Outcome(
         {"memories": [shown(memory) for memory in added.memories]},
         [[(memory.ref, "bold")] for memory in added.memories],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Base weight by `via`; anything else weighs 1.5 (spec 1).
 SOURCE_WEIGHT: Mapping[str, float] = {"他说的": 4.0, "我自己想的": 2.0, "工具": 1.5, "网页": 1.2}
+#: What the mind said itself and got back: less than half of the least of those, whatever ledger it goes to.
+ECHO_WEIGHT = 0.5
 OTHER_SOURCE = 1.5
 THOUGHT_WEIGHT = 2.0  # the ledger thoughts, whatever its `via`
 
@@ -24,7 +27,9 @@ class Weight:
 
 
 def source_weight(ledger: str, via: str) -> float:
-    """The base weight: by `via`, 2.0 for thoughts, 1.0 for summaries, which the table leaves out."""
+    """The base weight: 0.5 for an echo, else by `via`, 2.0 for thoughts, 1.0 for summaries, not in the table."""
+    if via == ECHO:
+        return ECHO_WEIGHT
     if ledger == "summaries":
         return 1.0
     return THOUGHT_WEIGHT if ledger == "thoughts" else SOURCE_WEIGHT.get(via, OTHER_SOURCE)

@@ -48,15 +48,19 @@ LEDGER_CODE: Mapping[str, int] = {kind.name: code for code, kind in enumerate(LE
 LEDGER_WORDS: Mapping[str, str] = {
     word: kind.name for kind in LEDGERS for word in (kind.name, kind.chinese, kind.letter, kind.name.rstrip("s"))
 }
+#: The source of what the mind itself had handed out and got back (see echo).
+ECHO = "回声"
 VIA_WORDS: Mapping[str, str] = {
     "user": "他说的",
     "self": "我自己想的",
     "tool": "工具",
     "web": "网页",
+    "echo": ECHO,
     "他说的": "他说的",
     "我自己想的": "我自己想的",
     "工具": "工具",
     "网页": "网页",
+    ECHO: ECHO,
 }
 #: The seven dimensions of mood (spec 7), English key and Chinese name.
 EMOTIONS: Mapping[str, str] = {

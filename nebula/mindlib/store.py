@@ -37,6 +37,9 @@ CAPTURED = "captured.jsonl"
 TAGS = "tags.jsonl"
 CONFIG = "mind-config.json"
 INDEX = ".index"
+#: What was shown lately, by whom it may be named or known again; deleting it forgets no memory.
+RECENT = ".recent"
+HANDED_OUT = f"{RECENT}/handed-out.jsonl"
 #: What is being erased; it lies there only while that is under way.
 ERASING = ".erase.json"
 #: Every append-only file of a mind; doctor looks at them all.

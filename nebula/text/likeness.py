@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -18,7 +19,7 @@ from nebula.text import normal
 from nebula.text.words import UNSPACED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 #: Tokens of a run that is worth something, and of the grams by which sources are found.
 RUN = 3
@@ -34,16 +35,15 @@ GLUE = 0.2
 
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)?")
 _FIGURE = re.compile(r"[0-9]|[〇零一二两三四五六七八九十百千万亿半]")
-_NEGATIONS = frozenset(
-    "不 没 无 未 别 非 勿 莫 否 no not never none nor neither nothing without cannot".split()
-)
+_NEGATIONS = frozenset([*"不没无未别非勿莫否", "no", "not", "never", "none", "nor", "neither", "nothing", "without"])
 #: What may come or go between runs and changes nothing.
-_PARTICLES = frozenset("的 地 得 了 呢 吧 啊 呀 嘛 a an the".split())
-_LABEL = re.compile(r"\[(?:[^\[\]#\s]{1,8}#\d+ ?)+\]")
+_PARTICLES = frozenset([*"的地得了呢吧啊呀嘛", "a", "an", "the"])
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?"
-_REF = r"(?<!\w)(?:[npoths]\d{1,16}|@\d+)(?!\w)"
+#: A hit's labels with what stands around them: its score, the mark of an old one, its day.
+_LABEL = re.compile(rf"(?:\d\.\d{{3}} )?\[(?:[^\[\]#\s]{{1,8}}#\d+ ?)+\](?: ?(?:\[旧\]|\[old\]|旧))?(?: {_DATE})?")
+_REF = r"(?<!\w)(?:[npothsNPOTHS]\d{1,16}|@\d+)(?!\w)"
 _LEDGER = "事实|画像|约定|分寸|念想|小结|notes|profile|promises|tacts|thoughts|summaries"
-_MARK = r"[\s>*•·▪◦\-–—+|:：、,，.。()（）\[\]【】\"'“”‘’「」『』<>《》★…]"
+_MARK = r"[^\w@]"
 _MARKS = re.compile(rf"(?:{_MARK}|\d+[.)、](?=\s))*")
 #: What a list puts before and behind a text; a date is one's own words unless a ref or a label stands beside it.
 _BEFORE = re.compile(
@@ -105,8 +105,7 @@ def parts(text: str) -> list[list[str]]:
 
     A line that only introduces others (it ends in a colon) says nothing itself.
     """
-    said = _texts_of_json(text) or [line for line in text.split("\n") if not _EXPLAINS.match(line)]
-    lines = [line.rstrip() for line in said]
+    lines = [line.rstrip() for line in _out_of_json(text).split("\n") if not _EXPLAINS.match(line)]
     if len(lines) > 1:
         lines = [line for line in lines if not line.endswith((":", "："))]
     found = [tokens(unwrapped(line)) for line in lines]
@@ -122,38 +121,48 @@ def unwrapped(line: str) -> str:
     return (_BEHIND.sub("", bare) if listed else bare) or line
 
 
-def _texts_of_json(text: str) -> list[str]:
-    """Every `text` in a JSON document, or in lines of JSON; empty where it is none."""
-    if not text.lstrip().startswith(("{", "[")):
-        return []
+def _out_of_json(text: str, depth: int = 3) -> str:
+    """A text with the memories' own texts in place of JSON that holds them: a whole document, or some of its lines."""
+    if '"text"' not in text or not depth:
+        return text
+    whole = _replaced(text)
+    lines = [whole] if whole != text else [_replaced(line) for line in text.split("\n")]
+    found = "\n".join(lines)
+    return found if found == text else _out_of_json(found, depth - 1)
+
+
+def _replaced(text: str) -> str:
+    """A text whose one JSON object gave way to the texts in it; itself where it holds none."""
     import orjson
 
-    found: list[str] = []
-    for document in (text, *text.split("\n")):
-        try:
-            _collect(orjson.loads(document), found)
-        except ValueError:
-            continue
-        if document is text:
-            break
-    return found
+    start, end = text.find("{"), text.rfind("}") + 1
+    if start < 0 or end <= start:
+        return text
+    try:
+        found = list(_texts(orjson.loads(text[start:end])))
+    except ValueError:
+        return text
+    return text[:start] + "\n".join(found) + text[end:] if found else text
 
 
-def _collect(value: Any, into: list[str]) -> None:
+def _texts(value: Any) -> Iterator[str]:
+    """The text of every memory in a JSON value: of objects that have a ref or an id beside it."""
     if isinstance(value, dict):
-        if isinstance(value.get("text"), str):
-            into.append(value["text"])
-        else:
-            for item in value.values():
-                _collect(item, into)
-    elif isinstance(value, list):
+        if isinstance(value.get("text"), str) and ("ref" in value or "id" in value):
+            yield value["text"]
+            return
+        value = list(value.values())
+    if isinstance(value, list):
         for item in value:
-            _collect(item, into)
+            yield from _texts(item)
 
 
 def grams(said: Sequence[str]) -> list[int]:
     """A number for every run of three tokens, in order; 20 bits are enough to find candidates by."""
-    return [crc32(" ".join(said[at : at + RUN]).encode("utf-8", "surrogatepass")) & 0xFFFFF for at in range(len(said) - RUN + 1)]
+    return [
+        crc32(" ".join(said[at : at + RUN]).encode("utf-8", "surrogatepass")) & 0xFFFFF
+        for at in range(len(said) - RUN + 1)
+    ]
 
 
 def fingerprints(said: Sequence[str]) -> list[int]:
@@ -162,7 +171,9 @@ def fingerprints(said: Sequence[str]) -> list[int]:
     Whatever shares six tokens in a row with the text has one of them among its grams.
     """
     numbers = grams(said)
-    return sorted({min(numbers[at : at + WINDOW]) for at in range(max(1, len(numbers) - WINDOW + 1))} if numbers else ())
+    return sorted(
+        {min(numbers[at : at + WINDOW]) for at in range(max(1, len(numbers) - WINDOW + 1))} if numbers else ()
+    )
 
 
 def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
@@ -179,7 +190,7 @@ def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
             if not runs:
                 continue
             by[number] = sum(size for _, _, size in runs)
-            for (a, b, size), (next_a, next_b, _) in zip(runs, runs[1:], strict=False):
+            for (a, b, size), (next_a, next_b, _) in pairwise(runs):
                 put += said[piece.start + a + size : piece.start + next_a]
                 dropped += source[b + size : next_b]
             (a, b, _), (last_a, last_b, size) = runs[0], runs[-1]
@@ -234,6 +245,12 @@ def together(covers: Sequence[Cover]) -> Cover:
         [token for one in covers for token in one.dropped],
         sum(one.total for one in covers),
     )
+
+
+def resemblance(said: Sequence[str], source: Sequence[str]) -> float:
+    """The share of both texts' tokens that stand in common runs, 0…1; runs as in `cover`."""
+    total = len(said) + len(source)
+    return 2 * sum(size for _, _, size in _runs(said, source)) / total if total else 0.0
 
 
 def likeliest(said: Sequence[str], prints: Sequence[Sequence[int]], at_most: int = 12) -> list[int]:

@@ -1,0 +1,95 @@
+"""What the mind holds already, pointed out by its ref: the same text, nearly the same words, nearly the same meaning.
+
+A hint after the write, never an act. Candidates come from the index: the equal text, and the memories that share most
+keywords; their own tokens then decide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nebula.index.hashing import h64
+from nebula.results import Notice
+from nebula.text import likeness
+from nebula.text.keywords import keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from nebula.index.view import Index
+    from nebula.mindlib.record import Memory
+
+#: Cosine from which a new memory may say the same as an older one of its ledger.
+SIMILAR = 0.9
+#: The share of words from which two texts are nearly the same, and the tokens that both need: everyday notes of a few
+#: words are alike by nature.
+ALIKE, LEAST = 0.8, 8
+#: Memories whose words are compared, and rows of a keyword that are looked at: the latest.
+COMPARED, REACH = 8, 4096
+
+
+def notices(new: Memory, index: Index) -> list[Notice]:
+    """At most one: whom a single new memory repeats, in words or in meaning."""
+    said = _said(new.text)
+    best: tuple[float, Memory] | None = None
+    for memory in _candidates(new, index):
+        theirs = _said(memory.text)
+        share = 1.0 if said == theirs else likeness.resemblance(said, theirs)
+        if share == 1.0 or (share >= ALIKE and min(len(said), len(theirs)) >= LEAST):
+            best = (share, memory) if best is None or share > best[0] else best
+    if best is not None:
+        share, memory = best
+        code = "duplicate" if share == 1.0 else "alike"
+        return [Notice(code, {"ref": memory.ref, "share": f"{share:.0%}", "new": new.ref})]
+    near = index.nearest_of(new.ref, new.ledger)
+    if near is None or near[1] < SIMILAR:
+        return []
+    return [Notice("similar", {"ref": near[0], "cosine": f"{near[1]:.2f}", "new": new.ref})]
+
+
+def _said(text: str) -> list[str]:
+    return [token for part in likeness.parts(text) for token in part]
+
+
+def _candidates(new: Memory, index: Index) -> Iterator[Memory]:
+    """Memories that held when the new one came and share its text or half of its keywords."""
+    import numpy as np
+
+    own = index.row(new.ref)
+    if own < 0:
+        return
+    terms = keywords(new.text)
+    rows = [np.flatnonzero(index.table.column("text") == np.uint64(h64(new.text)))[-COMPARED:]] * len(terms or "1")
+    rows += [index.keywords.run(h64(term))[0][-REACH:] for term in terms]
+    met = np.sort(np.concatenate(rows))
+    starts = np.flatnonzero(np.append(True, met[1:] != met[:-1]))
+    counts = np.diff(np.append(starts, len(met)))
+    found = met[starts]
+    often = (
+        (counts * 2 >= len(terms))
+        & (found != own)
+        & (index.table.values("valid_to", found) > index.table.value("at", own))
+    )
+    best = np.lexsort((-found[often], -counts[often]))[:COMPARED]
+    for row in found[often][best].tolist():
+        memory = index.memory(row)
+        if memory is not None:
+            yield memory
+
+
+def many(new: Sequence[Memory], index: Index) -> list[Notice]:
+    """For many at once: how many have the very text of an older memory or of one another, and which."""
+    import numpy as np
+
+    text = index.table.column("text")
+    own = {row: memory for memory in new if (row := index.row(memory.ref)) >= 0}
+    rows = np.array(sorted(own), np.int64)
+    order = np.argsort(text, kind="stable")
+    first = order[np.searchsorted(text, text[rows], sorter=order)]
+    pairs = [
+        (own[row].ref, index.ref(int(of))) for row, of in zip(rows.tolist(), first.tolist(), strict=True) if of != row
+    ]
+    if not pairs:
+        return []
+    named = " ".join(f"{ref}={of}" for ref, of in pairs[:5]) + (" …" if len(pairs) > 5 else "")
+    return [Notice("duplicates", {"n": len(pairs), "refs": named})]

@@ -1,0 +1,299 @@
+"""What the mind handed out and gets back: known again however it is wrapped, stored once, lightly, or refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nebula import echo
+from nebula.errors import BadValue, Echoed
+from nebula.mind import Mind
+from nebula.mindlib.record import ECHO
+from nebula.mindlib.store import HANDED_OUT
+from tests.invented import DrawnEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from nebula.results import Added
+
+MUM = "答应妈妈下个月搬回青岛住，离她近一点"
+FERRY = "渡轮早上六点开"
+GAUGE = "The tide gauge works again: a loose wire, not the sensor"
+START = datetime(2026, 5, 1, 9, 0, 0)
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def time() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def mind(tmp_path: Path, time: Clock) -> Mind:
+    """Three memories, all of them handed out."""
+    made = opened(tmp_path / "mind")
+    made.now = time
+    hand_out(made, *made.add_many([{"text": text} for text in (MUM, FERRY, GAUGE)]).memories)
+    return made
+
+
+def opened(folder: Path, **overrides: Any) -> Mind:
+    """A mind with drawn vectors, which cost nothing."""
+    mind = Mind(folder, overrides={name.replace("__", "."): value for name, value in overrides.items()}, now=Clock())
+    mind._encoder = DrawnEncoder()  # type: ignore[assignment]
+    return mind
+
+
+def hand_out(mind: Mind, *memories: Any) -> None:
+    echo.handed_out(mind, memories)
+
+
+def codes(added: Added) -> list[str]:
+    return [notice.code for notice in added.notices]
+
+
+@pytest.mark.parametrize(
+    ("text", "ref"),
+    [
+        (MUM, "n1"),
+        (f"- {MUM}", "n1"),
+        (f"  * “{MUM}”", "n1"),
+        (f"2. {MUM}。", "n1"),
+        (f"0.068 [词#1 义#1 图#1] 2026-05-01 {MUM}  n1", "n1"),
+        (f"0.068 [词#1 图#3] [旧] 2026-05-01 {MUM}  n1", "n1"),
+        (f"n1    2026-05-01 事实 ★ {MUM}", "n1"),
+        (f"- [n1 · 2026-05-01 09:00] {MUM}", "n1"),
+        (f"我记得{MUM}", "n1"),
+        (f"根据记忆：\n- {MUM}", "n1"),
+        ("答应妈妈下个月搬回青岛住，离她近一点了", "n1"),
+        ("答应妈妈下个月搬回青岛住", "n1"),
+        (f"{FERRY}！", "n2"),
+        ("the TIDE gauge works again — a loose wire; not the sensor (n3)", "n3"),
+        (f"0.068 [词#1] 2026-05-01 {MUM}  n1\n0.050 [义#2] 2026-05-01 {GAUGE}  n3", "n1"),
+        (f"{MUM}；{FERRY}。{GAUGE}", "n1"),
+        (json.dumps({"schema": 1, "ok": True, "data": {"query": "青岛", "hits": [{"ref": "n1", "text": MUM}]}}), "n1"),
+        ("\n".join(json.dumps({"ref": ref, "text": text}) for ref, text in (("n2", FERRY), ("n1", MUM))), "n1"),
+    ],
+)
+def test_it_is_known_however_it_is_wrapped(mind: Mind, text: str, ref: str) -> None:
+    """Lists, labels, JSON, marks, case, several at once, a few words of introduction."""
+    (memory,) = mind.add(text, imp=0.9, pinned=True).memories
+    assert (memory.via, memory.echo_of, memory.text) == (ECHO, ref, text)
+    assert memory.w == pytest.approx(0.5 * 1.4 * (1 + 0.5 * memory.e))
+    assert not memory.pinned
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "渡轮早上七点开",
+        "渡轮早上六点半开",
+        "渡轮早上六点不开",
+        "答应妈妈下下个月搬回青岛住，离她近一点",
+        "答应爸爸下个月搬回青岛住，离她近一点",
+        "没答应妈妈下个月搬回青岛住，离她近一点",
+        f"{MUM}。房子在市南区，月底去看",
+        "妈妈",
+        "搬回青岛住",
+        "The tide gauge works again: a loose wire, or the sensor",
+        "2026-05-02 渡轮早上六点开",
+        "...",
+        "Whatever the tide gauge says, works again",
+    ],
+)
+def test_what_says_something_new_is_no_echo(mind: Mind, text: str) -> None:
+    """Another figure, name or place, a negation, more than a few words: stored with its whole weight."""
+    (memory,) = mind.add(text).memories
+    assert (memory.via, memory.echo_of) == ("他说的", "")
+    assert memory.w >= 4.0
+
+
+def test_a_negation_left_out_is_news(tmp_path: Path) -> None:
+    """A part of a memory is its echo, unless what was left out turns it round."""
+    mind = opened(tmp_path / "mind")
+    hand_out(mind, *mind.add("她不打算去北京出差开会").memories)
+    assert mind.add("打算去北京出差开会").memories[0].via == "他说的"
+    assert mind.add("她不打算去北京出差").memories[0].via == ECHO
+
+
+def test_the_second_echo_is_the_first(mind: Mind) -> None:
+    """Nothing is written for it, and the caller gets the ref of what is there."""
+    first = mind.add(MUM)
+    before = mind.store.path("notes").read_bytes()
+    again = mind.add(f"- {MUM}")
+    assert codes(first) == ["echo"]
+    assert codes(again) == ["echo_again"]
+    assert [m.ref for m in again.memories] == [m.ref for m in first.memories] == ["n4"]
+    assert mind.store.path("notes").read_bytes() == before
+
+
+def test_an_echo_that_was_taken_back_is_no_second_one(mind: Mind) -> None:
+    from nebula import amend
+
+    mind.add(MUM)
+    amend.undo(mind)
+    assert [m.ref for m in mind.add(MUM).memories] == ["n5"]
+
+
+def test_an_echo_neither_tags_nor_captures(mind: Mind) -> None:
+    """Or the loop would strengthen what it repeats."""
+    tags = mind.store.path("tags.jsonl").read_bytes()
+    assert mind.add(GAUGE).memories[0].via == ECHO
+    assert mind.store.path("tags.jsonl").read_bytes() == tags
+    assert not mind.store.path("captured.jsonl").exists()
+
+
+def test_everyday_notes_may_come_again_the_next_day(mind: Mind, time: Clock) -> None:
+    """Few words are known for twelve hours, a long sentence for as long as it is held."""
+    time.now = START + timedelta(hours=13)
+    assert mind.add(FERRY).memories[0].via == "他说的"
+    assert mind.add(MUM).memories[0].via == ECHO
+    assert Mind(mind.folder, overrides={"echo.hours": 24}, now=time).add(FERRY).memories[0].via == ECHO
+
+
+def test_refused_or_let_through_on_request(mind: Mind) -> None:
+    """By the setting, and by the argument over it."""
+    with pytest.raises(Echoed, match="n1"):
+        mind.add(MUM, echo="refuse")
+    strict = Mind(mind.folder, overrides={"echo.action": "refuse"}, now=mind.now)
+    with pytest.raises(Echoed):
+        strict.add(MUM)
+    assert strict.add(MUM, echo="off").memories[0].via == "他说的"
+    assert strict.add(MUM, echo="mark").memories[0].via == ECHO
+    with pytest.raises(BadValue):
+        mind.add(MUM, echo="perhaps")
+
+
+def test_a_batch_is_looked_at_one_by_one(mind: Mind) -> None:
+    """The same echo twice in it is stored once; each object has its memory in the answer."""
+    added = mind.add_many([{"text": MUM}, {"text": "新买了一把蓝伞"}, {"text": f"* {MUM}"}, {"text": FERRY}])
+    assert [m.ref for m in added.memories] == ["n4", "n5", "n4", "n6"]
+    assert codes(added) == ["echo_many", "echo_again_many"]
+    assert added.notices[0].facts == {"n": 2, "refs": "n1 n2"}
+    refused = mind.add_many([{"text": GAUGE}, {"text": "锅里还有汤"}], echo="refuse")
+    assert [m.text for m in refused.memories] == ["锅里还有汤"]
+    assert codes(refused) == ["echo_refused_many"]
+
+
+def test_what_replaces_a_memory_is_said_on_purpose(mind: Mind) -> None:
+    assert mind.add(MUM, supersedes="n1").memories[0].via == "他说的"
+
+
+def test_texts_that_are_no_memories(mind: Mind) -> None:
+    """Long-term notes, for instance: their echo names no ref, and comes once too."""
+    echo.handed_out(mind, texts=["每年五月陪妈妈回一次老家，坐早班的火车"])
+    added = mind.add("每年五月陪妈妈回一次老家，坐早班的火车")
+    assert (added.memories[0].via, added.memories[0].echo_of) == (ECHO, "")
+    assert codes(mind.add("- 每年五月陪妈妈回一次老家，坐早班的火车")) == ["echo_again"]
+
+
+def test_recall_hands_out_with_and_without_touch(tmp_path: Path) -> None:
+    mind = opened(tmp_path / "mind")
+    mind.add(MUM)
+    mind.recall("青岛", touch=False)
+    assert mind.add(MUM).memories[0].echo_of == "n1"
+
+
+def test_the_file_stays_small_and_private(tmp_path: Path) -> None:
+    """Past its limit it is cut to the newest; nothing but forms is in it, and only its owner reads it."""
+    mind = opened(tmp_path / "mind")
+    mind.add("先有一条")
+    path = mind.store.path(HANDED_OUT)
+    for start in range(0, 3000, 50):
+        echo.handed_out(mind, texts=[f"第{n}次看见那只灰色的猫坐在北边的窗台上等人" for n in range(start, start + 50)])
+        assert path.stat().st_size <= echo.LIMIT + 50 * 400
+    assert path.stat().st_mode & 0o077 == 0
+    held = echo.window(mind.store).handed
+    assert 300 < len(held) < 2000
+    assert held[-1].said.startswith("第 2999 次")
+
+
+@pytest.mark.parametrize(
+    "rest", [b"\xff\xfe nonsense", b'{"at": "x"}\n', b'{"at": 1, "said": 3}\n', b"[]\n", b"null\n"]
+)
+def test_a_damaged_file_never_stops_an_add(mind: Mind, rest: bytes) -> None:
+    path = mind.store.path(HANDED_OUT)
+    path.write_bytes(rest + b"\n" + path.read_bytes() + rest)
+    assert mind.add(MUM).memories[0].via == ECHO
+
+
+def test_handing_out_never_fails_and_creates_no_mind(tmp_path: Path, mind: Mind) -> None:
+    echo.handed_out(Mind(tmp_path / "none"), texts=["x"])
+    assert not (tmp_path / "none").exists()
+    path = mind.store.path(HANDED_OUT)
+    path.unlink()
+    path.mkdir()
+    echo.handed_out(mind, texts=["x"])
+    assert mind.add(MUM).memories[0].via == "他说的"
+
+
+def test_erasing_leaves_nothing_of_it(mind: Mind) -> None:
+    from nebula import erase
+
+    erase.erase(mind, erase.plan(mind, ["n1"]))
+    assert not mind.store.path(HANDED_OUT).exists()
+
+
+WRAPS: Sequence[Callable[[Any], str]] = (
+    lambda hit: hit.memory.text,
+    lambda hit: f"- {hit.memory.text}",
+    lambda hit: f"{hit.score:.3f} {hit.label} {hit.memory.at[:10]} {hit.memory.text}  {hit.memory.ref}",
+    lambda hit: f"记得：{hit.memory.text}",
+    lambda hit: json.dumps({"ref": hit.memory.ref, "text": hit.memory.text, "w": 9}, ensure_ascii=False),
+    lambda hit: hit.memory.text.replace("，", "；") + "！",
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=st.lists(st.tuples(st.integers(0, len(WRAPS)), st.sampled_from(["青岛", "渡轮", "tide"])), max_size=12))
+def test_no_loop_multiplies_a_memory(tmp_path_factory: Any, steps: list[tuple[int, str]]) -> None:
+    """An agent that recalls and adds what it got, wrapped one way or another, or all of it at once.
+
+    Each memory gains at most one echo with nothing new and one a form; all of them together weigh less than the least
+    source; the memory itself grows by nothing but the capture that was open before.
+    """
+    mind = opened(tmp_path_factory.mktemp("loop") / "mind")
+    own = {memory.ref: memory.w for memory in mind.add_many([{"text": t} for t in (MUM, FERRY, GAUGE)]).memories}
+    for way, query in steps:
+        hits = mind.recall(query, n=4).hits
+        texts = [WRAPS[way](hit) for hit in hits] if way < len(WRAPS) else ["\n".join(WRAPS[2](hit) for hit in hits)]
+        for text in texts:
+            mind.add(text, imp=1.0)
+    memories = mind.list(n=None).memories
+    echoes = [memory for memory in memories if memory.ref not in own]
+    assert all(memory.via == ECHO or "记得" in memory.text for memory in echoes)
+    heavy = [memory for memory in echoes if memory.via != ECHO]
+    assert len(heavy) <= 3, "a short text with a third of introduction is news once"
+    for ref, w in own.items():
+        mine = [memory for memory in echoes if memory.via == ECHO and memory.echo_of == ref]
+        assert sum(memory.w for memory in mine) <= 2 * 0.5 * 1.5 * 1.5
+        assert mind.get(ref).w <= w * 1.12 + 1e-9
+    assert len(echoes) <= 12
+
+
+def test_the_same_loop_many_times_writes_once(tmp_path: Path) -> None:
+    """Thirty rounds leave what one round left, however often it is recalled."""
+    mind = opened(tmp_path / "mind")
+    mind.add(MUM)
+    counts = []
+    for _ in range(30):
+        for hit in mind.recall("妈妈 青岛", n=8).hits:
+            mind.add(hit.memory.text)
+        counts.append(len(mind.list(n=None).memories))
+    assert counts == [2] * 30
