@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nebula import clock, discretion, longterm, passage
+from nebula.echo import handed_out
 from nebula.errors import BadValue, FileUnusable, NebulaError, NotSetUp
 from nebula.mind import has_numpy
 from nebula.mindlib import files
@@ -74,6 +75,8 @@ def context(
     told = passage.block(_longterm(mind, tact) if standing else "", _once(found, tact), budget)
     if touch:
         notices += _used(mind, told.shown, session)
+    said = [replace(m, text=passage.sentence(name, m)) for name, section in told.shown.items() for m in section]
+    handed_out(mind, said, [line for line in told.text.splitlines() if not line.startswith("- [")])
     return Context(told.text, told.shown, notices)
 
 

@@ -48,7 +48,8 @@ def notices(new: Memory, index: Index) -> list[Notice]:
 
 
 def _said(text: str) -> list[str]:
-    return [token for part in likeness.parts(text) for token in part]
+    """A text's form; what is too long to be compared is one token, and equals itself alone."""
+    return [token for part in likeness.parts(text) for token in part] if len(text) <= likeness.LONGEST else [text]
 
 
 def _candidates(new: Memory, index: Index) -> Iterator[Memory]:

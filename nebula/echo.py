@@ -9,15 +9,15 @@ makes it news, which is stored as ever.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.errors import BadValue, Echoed, LedgerUnusable, LockedTooLong, WriteFailed
-from nebula.life.weight import weigh
 from nebula.mindlib import files, ledger
 from nebula.mindlib.record import ECHO
 from nebula.mindlib.store import HANDED_OUT, RECENT
+from nebula.quick import dataclass
 from nebula.results import Notice
 from nebula.settings import check
 from nebula.text import likeness
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Bytes at which the file is cut to the newest `KEPT`: some 600 to 1,500 everyday notes. Reading them is in every add.
 LIMIT, KEPT = 256 * 1024, 128 * 1024
 #: Of one command's output at most so many are held.
-AT_MOST = 50
+AT_MOST = 64
 PATIENCE = 1.0  # seconds; nobody waits longer for a file that only helps
 #: Each further echo of one memory weighs half of the one before: all together stay below twice the first.
 HALVED = 0.5
@@ -56,7 +56,7 @@ def handed_out(mind: Mind, memories: Iterable[Memory] = (), texts: Iterable[str]
 
 
 def _line(at: int, text: str, ref: str = "", of: str = "", *, echo: bool = False) -> dict[str, Any]:
-    said = [token for part in likeness.parts(text) for token in part][: likeness.LONGEST]
+    said = [token for part in likeness.parts(text[: likeness.LONGEST]) for token in part]
     return {"at": at, "ref": ref, "of": of, "echo": echo, "said": " ".join(said), "prints": likeness.fingerprints(said)}
 
 
@@ -113,6 +113,8 @@ class Window:
 
         What has less than `likeness.PART` tokens is known for so many hours: an everyday note may well come twice.
         """
+        if len(text) > likeness.LONGEST:
+            return None
         live = [one for one in self.handed if one.said.count(" ") + 1 >= likeness.PART or now - one.at <= hours * 3600]
         lines = likeness.parts(text)
         form = " ".join(token for line in lines for token in line)
@@ -218,6 +220,8 @@ def _standing(mind: Mind, ref: str, now: int) -> int | Memory | None:
 
 def marked(draft: Memory, echo: Echo) -> Memory:
     """A draft as an echo: its source named, its weight a fraction, nothing that only its source has earned."""
+    from nebula.life.weight import weigh
+
     weight = weigh(draft.ledger, ECHO, draft.imp, draft.e)
     share = HALVED**echo.earlier
     why = f"{weight.why} 回声×{share:g}" if share < 1 else weight.why

@@ -112,6 +112,14 @@ class UnknownRef(WrongUsage):
         NebulaError.__init__(self, ref=short(ref))
 
 
+class BadHandle(WrongUsage):
+    """A handle such as @1 that names nothing now: no list, one that is too old, or one that is shorter."""
+
+    def __init__(self, code: str, handle: str, **facts: object) -> None:
+        NebulaError.__init__(self, handle=short(handle), **facts)
+        self.code = code
+
+
 class AlreadyReplaced(WrongUsage):
     """A memory that no longer holds can't be replaced once more."""
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nebula.mindlib.store import Marks
     from nebula.mood.expression import Feeling
     from nebula.past import Past
+    from nebula.recall.budget import Budget
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
     from nebula.subject.subject import Subject
@@ -203,12 +204,16 @@ class Mind:
         touch: bool = True,
         explain: bool = False,
         as_of: datetime | None = None,
+        budget: Budget | None = None,
     ) -> Recalled:
         """The n memories that come to mind; `touch` counts their use (spec 5).
 
         With `as_of` what would have come to mind then: nothing written or changed later plays a part, nothing is
-        touched, and what has been replaced since is marked old. Raises EmptyText, LedgerUnusable.
+        touched, and what has been replaced since is marked old. With a `budget` hits that have no room are named as
+        left out. Raises EmptyText, LedgerUnusable.
         """
+        from nebula.echo import handed_out
+
         if not query.strip():
             raise EmptyQuery
         search, vector, notices = self._search(query, filters, as_of)
@@ -216,10 +221,11 @@ class Mind:
         dominant = self.mood(as_of).dominant if feels else ""
         question = Question(self._tokens(query), vector, n, dominant, feels)
         found = recollect(search, question, self.settings, explain=explain)
-        if touch and found.hits and as_of is None:
-            notices += self.touch([hit.memory.ref for hit in found.hits])
-        handed_out(self, (hit.memory for hit in found.hits))
-        return Recalled(query, found.hits, notices, found.rankings)
+        hits, left_out = budget.split(found.hits) if budget else (found.hits, [])
+        if touch and hits and as_of is None:
+            notices += self.touch([hit.memory.ref for hit in hits])
+        handed_out(self, (hit.memory for hit in hits))
+        return Recalled(query, hits, notices, found.rankings, left_out)
 
     def _tokens(self, query: str) -> list[str]:
         from nebula.text import words

@@ -39,6 +39,8 @@ class Recalled:
     hits: Sequence[Hit]
     notices: Sequence[Notice] = ()
     rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Hits for which the budget had no room; they count as not recalled.
+    left_out: Sequence[Hit] = ()
 
 
 @dataclass(frozen=True)

@@ -297,3 +297,37 @@ def test_the_same_loop_many_times_writes_once(tmp_path: Path) -> None:
             mind.add(hit.memory.text)
         counts.append(len(mind.list(n=None).memories))
     assert counts == [2] * 30
+
+
+def test_a_passage_for_a_prompt_comes_back(tmp_path: Path) -> None:
+    """Line by line, promises in the words in which they were told, and the whole block at once."""
+    from nebula.context import context
+
+    mind = opened(tmp_path / "mind")
+    mind.add_many(
+        [
+            {"text": MUM, "ledger": "promises", "due": "2026-05-03"},
+            {"text": "妹妹对花生过敏，出门要带药", "ledger": "profile"},
+            {"text": FERRY},
+        ]
+    )
+    block = context(mind, "青岛").text
+    items = [line for line in block.splitlines() if line.startswith("- [")]
+    assert len(items) == 3
+    for line in items:
+        (memory,) = mind.add(line).memories
+        assert memory.echo_of in line, line
+    added = mind.add(block)
+    assert added.memories[0].via == ECHO
+
+
+def test_texts_too_long_or_too_uniform_are_news_at_once(mind: Mind) -> None:
+    """What would take seconds to compare is not compared."""
+    from time import perf_counter
+
+    uniform = "哈" * 3000
+    echo.handed_out(mind, texts=[f"{uniform}嘿"])
+    begun = perf_counter()
+    assert mind.add(f"嘿{uniform}").memories[0].via == "他说的"
+    assert mind.add(MUM + "，" * 20_000).memories[0].via == "他说的"
+    assert perf_counter() - begun < 5

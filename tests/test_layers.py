@@ -51,6 +51,8 @@ LAYERS = (
             "screen",
             "verify",
             "echo",
+            "handles",
+            "more",
             "duplicates",
         ),
         *(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
-    "recall": ("recall", "list", "show", "promises", "context", "surface", "yes", "no"),
+    "recall": ("recall", "list", "show", "more", "promises", "context", "surface", "yes", "no"),
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
@@ -33,6 +33,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "amend": ("edit", "tag", "set", "undo", "log"),
     "recall": ("recall", "list", "show"),
     "context": ("context",),
+    "more": ("more",),
     "outlook": ("promises", "forecast", "stats"),
     "night": ("consolidate", "surface", "yes", "no"),
     "longterm": ("longterm",),
@@ -121,4 +122,4 @@ def overview() -> str:
     lines = [messages.say("help.nebula"), "", messages.say("help.examples"), ""]
     for group, names in GROUPS.items():
         lines += [messages.say(f"group.{group}"), f"  {'  '.join(names)}"]
-    return "\n".join([*lines, messages.say("help.more")])
+    return "\n".join([*lines, messages.say("help.footer")])

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import typer
 
 from nebula import clock, places
-from nebula.cli import completion, options, printing
+from nebula.cli import completion, options, printing, terminal
 from nebula.errors import BadValue
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -100,14 +100,34 @@ class Run:
         """Whether stdout is to be coloured."""
         return printing.wants_colour(sys.stdout, self.environ, no_color=self.no_color)
 
-    def show(self, outcome: Outcome) -> int:
+    def named(self, value: Any) -> Any:
+        """A ref or refs as the mind knows them, handles of the last list resolved. Raises BadHandle."""
+        from nebula import handles
+
+        def one(text: str) -> str:
+            if not handles.is_handle(text):
+                return text
+            return handles.resolve(self.place().folder, terminal.session(self.environ), text, self.now())
+
+        return [one(text) for text in value] if isinstance(value, list) else one(value)
+
+    def _number(self, refs: Sequence[str], command: str) -> None:
+        from nebula import handles
+
+        handles.remember(self.place().folder, terminal.session(self.environ), command, self.now(), refs)
+
+    def show(self, outcome: Outcome, command: str = "") -> int:
         """Print an outcome; -> the exit code."""
+        if outcome.refs is not None:
+            self._number(outcome.refs, command)
         if not self.quiet:
             printing.show_notices(outcome.notices)
         if outcome.rows is not None:
             printing.show_jsonl(outcome.rows)
         elif self.json:
             printing.show_json({"schema": 1, "ok": True, "data": outcome.data})
+        elif outcome.null:
+            printing.show_null(outcome.lines)
         else:
             pager = printing.pager(self.environ) if outcome.long and not (self.no_pager or self.no_color) else []
             printing.show_lines(outcome.lines, colour=self.colour, pager=pager)
@@ -123,12 +143,22 @@ def command(app: typer.Typer, name: str) -> Callable[[Callable[..., Outcome]], C
     def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
         def door(**values: Any) -> None:
             run = Run(*(values.pop(shared) for shared in SHARED))
-            raise typer.Exit(run.show(body(run, **values)))
+            values |= {ref: run.named(values[ref]) for ref in _refs(door) if values[ref]}
+            raise typer.Exit(run.show(body(run, **values), name))
 
         app.command(name)(_signed(door, body))
         return body
 
     return register
+
+
+def _refs(door: Callable[..., None]) -> list[str]:
+    """The parameters of a command that take refs, by their metavar: there a handle may stand."""
+    return [
+        name
+        for name, hint in door.__annotations__.items()
+        if any("REF" in str(getattr(extra, "metavar", "")) for extra in getattr(hint, "__metadata__", ()))
+    ]
 
 
 def bare(group: typer.Typer) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:

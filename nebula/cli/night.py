@@ -11,7 +11,7 @@ import typer
 from nebula import messages
 from nebula.cli import options, progress
 from nebula.cli.command import Run, command
-from nebula.cli.printing import FIT, Outcome, one_line
+from nebula.cli.printing import FIT, Outcome
 from nebula.cli.remember import shown
 from nebula.errors import WrongUsage
 
@@ -117,17 +117,20 @@ def surface(
 ) -> Outcome:
     """What would come up by itself now: the night's candidate before the five gates."""
     from nebula import surface as surfacing
+    from nebula.echo import handed_out
 
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if query == "-" else query
-    found = surfacing.surface(run.mind(), text, session)
+    mind = run.mind()
+    found = surfacing.surface(mind, text, session)
     gates = [_gate_object(gate) for gate in found.gates]
     if found.memory is None:
         return Outcome({"memory": None, "gates": [], "open": False}, [[(messages.say("surface.none"), "")]], 1)
-    head: Line = [(f"{found.memory.ref}  ", "bold"), (one_line(found.memory.text), FIT)]
+    handed_out(mind, [found.memory])
+    head: Line = [(f"{found.memory.ref}  ", "bold"), (found.memory.text, FIT)]
     lines = [head, *(_gate_line(gate) for gate in found.gates)]
     data = {"memory": shown(found.memory), "gates": gates, "open": found.open}
     hints = [messages.say("hint.after_surface", ref=found.memory.ref)] if found.open else []
-    return Outcome(data, lines, 0 if found.open else 1, hints=hints)
+    return Outcome(data, lines, 0 if found.open else 1, hints=hints, refs=[found.memory.ref])
 
 
 def _gate_object(gate: Gate) -> dict[str, Any]:

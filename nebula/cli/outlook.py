@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nebula import messages
+from nebula.cli import options  # noqa: TC001 - typer reads the annotation when it builds the command
 from nebula.cli.command import Run, command
 from nebula.cli.printing import FIT, Outcome, one_line
 from nebula.cli.remember import shown
@@ -28,9 +29,11 @@ def promises(
     words: Annotated[list[str] | None, typer.Argument(metavar="[done REF…]", show_default=False)] = None,
     *,
     all_: Annotated[bool, typer.Option("--all")] = False,
+    null: options.Null = False,
 ) -> Outcome:
     """Promises by due date, overdue ones first; `promises done REF` marks one kept."""
     from nebula import amend, outlook
+    from nebula.echo import handed_out
 
     mind = run.mind()
     if words:
@@ -40,7 +43,10 @@ def promises(
         return Outcome({"memories": [shown(m) for m in kept]}, [[(m.ref, "bold")] for m in kept])
     found = outlook.promises(mind, done=all_)
     data = {"promises": [{**shown(p.memory), "days": p.days} for p in found]}
-    return Outcome(data, [_promise_line(p) for p in found] or [[(messages.say("promises.none"), "")]], long=True)
+    handed_out(mind, [p.memory for p in found])
+    none: list[Line] = [] if null else [[(messages.say("promises.none"), "")]]
+    refs = [p.memory.ref for p in found]
+    return Outcome(data, [_promise_line(p) for p in found] or none, refs=refs, null=null, long=True)
 
 
 def _promise_line(promise: Promise) -> Line:
@@ -58,7 +64,7 @@ def _promise_line(promise: Promise) -> Line:
         (f"{memory.ref:<5}", "bold"),
         (f" {left}", style),
         (f"  {one_line(memory.due)}  ", "dim"),
-        (one_line(memory.text), FIT),
+        (memory.text, FIT),
     ]
 
 

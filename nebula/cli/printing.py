@@ -29,7 +29,7 @@ _UNSAFE = re.compile(
     "[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 )
 _BREAKS = re.compile(r"[\n\t\r\u2028\u2029\x85\x0b\x0c]+")
-#: The style of a stretch that is shortened where its line is wider than the terminal.
+#: The style of a stretch that is put in one line, and shortened where that is wider than the terminal.
 FIT = "none"
 PIPE_LIMIT = 2000  # characters of a text in one line of a pipe; shortened openly beyond
 
@@ -46,8 +46,17 @@ class Outcome:
     hints: Sequence[str] = ()
     #: Objects to print one a line instead of everything else.
     rows: Sequence[Mapping[str, Any]] | None = None
+    #: Refs that @1, @2 … name from now on; None leaves them as they were.
+    refs: Sequence[str] | None = None
+    #: Whether each line ends in NUL and has its texts whole.
+    null: bool = False
     #: Whether a pager helps where it does not fit a terminal.
     long: bool = False
+
+
+def joined(lines: Sequence[Line]) -> Line:
+    """Lines that belong together as one, broken inside: a record of NUL-separated output."""
+    return [part for at, line in enumerate(lines) for part in ([("\n", ""), *line] if at else line)]
 
 
 def clean(text: str) -> str:
@@ -82,10 +91,15 @@ def pager(environ: Mapping[str, str]) -> list[str]:
     return words if words and words[0] != "cat" and shutil.which(words[0]) else []
 
 
+def show_null(lines: Sequence[Line]) -> None:
+    """Print lines on stdout, each ended by NUL, texts whole with their line breaks; for programs."""
+    sys.stdout.write("".join("".join(clean(text) for text, _ in line) + "\0" for line in lines))
+
+
 def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()) -> None:
     """Print lines on stdout; into a terminal each is fitted to the width, and a pager shows them if there is one."""
     terminal = sys.stdout.isatty()
-    safe = [[(clean(text), style) for text, style in line] for line in lines]
+    safe = [[(one_line(text) if style == FIT else clean(text), style) for text, style in line] for line in lines]
     if terminal:
         width = shutil.get_terminal_size().columns
         safe = [_fitted(line, width) for line in safe]

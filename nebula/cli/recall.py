@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from nebula.cli.printing import Line
     from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
+    from nebula.recall.budget import Budget
     from nebula.recall.hit import Filters, Hit
+    from nebula.results import Recalled
 
 
 def register(app: typer.Typer) -> None:
@@ -48,6 +50,8 @@ def recall(
     profile: options.Profile = "",
     set_: options.SetValues = None,
     jsonl: Annotated[bool, typer.Option("--jsonl")] = False,
+    budget: options.Budget = None,
+    null: options.Null = False,
 ) -> Outcome:
     """What comes to mind for a query."""
     if jsonl and run.json:
@@ -55,13 +59,38 @@ def recall(
     filters = make_filters(run, ledger, tag, via, since, until, old=all_)
     mind = run.mind(overrides(profile, set_))
     then = run.moment("--as-of", as_of, end=True)
-    found = mind.recall(query_text(query), n=limit, filters=filters, touch=not no_touch, explain=explain, as_of=then)
+    given = query_text(query)
+    room = _budget(budget, explain=explain)
+    found = mind.recall(given, n=limit, filters=filters, touch=not no_touch, explain=explain, as_of=then, budget=room)
     rows = [hit_object(hit) for hit in found.hits]
-    lines = [line for hit in found.hits for line in hit_lines(hit, explain=explain)]
-    nothing = [Notice("nothing")] if not (found.hits or run.json) else []
-    data = {"query": found.query, "hits": rows}
-    code = 0 if found.hits else 1
-    return Outcome(data, lines, code, [*found.notices, *nothing], rows=rows if jsonl else None)
+    blocks = [hit_lines(hit, explain=explain) for hit in found.hits]
+    lines = [printing.joined(block) for block in blocks] if null else [line for block in blocks for line in block]
+    any_came = bool(found.hits or found.left_out)
+    nothing = [Notice("nothing")] if not (any_came or run.json) else []
+    data = {"query": found.query, "hits": rows, **_left_out(found, budget)}
+    said = [*found.notices, *_no_room(found, budget), *nothing]
+    refs = [hit.memory.ref for hit in found.hits]
+    return Outcome(data, lines, 0 if any_came else 1, said, rows=rows if jsonl else None, refs=refs, null=null)
+
+
+def _budget(characters: int | None, *, explain: bool) -> Budget | None:
+    """The characters that the hits' lines may take in a pipe, line ends counted."""
+    from nebula.recall.budget import Budget
+
+    def room(hit: Hit) -> int:
+        lines = hit_lines(hit, explain=explain)
+        return sum(1 + sum(len(one_line(text)) for text, _ in line) for line in lines)
+
+    return Budget(characters, room) if characters else None
+
+
+def _left_out(found: Recalled, budget: int | None) -> dict[str, Any]:
+    return {"left_out": [hit.memory.ref for hit in found.left_out]} if budget else {}
+
+
+def _no_room(found: Recalled, budget: int | None) -> list[Notice]:
+    refs = " ".join(hit.memory.ref for hit in found.left_out)
+    return [Notice("no_room", {"budget": budget, "n": len(found.left_out), "refs": refs})] if refs else []
 
 
 def query_text(text: str) -> str:
@@ -124,7 +153,7 @@ def hit_lines(hit: Hit, *, explain: bool) -> list[Line]:
         (f" {hit.label}", "magenta"),
         *old,
         (f" {_day(memory)} ", "dim"),
-        (one_line(memory.text), printing.FIT),
+        (memory.text, printing.FIT),
         (f"  {memory.ref}", "dim"),
     ]
     return [head, *_explained(hit)] if explain else [head]
@@ -157,16 +186,23 @@ def list_(
     until: options.Until = "",
     all_: options.Everything = False,
     as_of: options.AsOf = "",
+    null: options.Null = False,
 ) -> Outcome:
     """The newest memories."""
+    from nebula.echo import handed_out
+
     filters = make_filters(run, ledger, tag, via, since, until, old=all_)
-    found = run.mind().list(filters, limit, run.moment("--as-of", as_of, end=True))
+    mind = run.mind()
+    found = mind.list(filters, limit, run.moment("--as-of", as_of, end=True))
+    handed_out(mind, found.memories)
     now = clock.seconds(run.now())
     rows = [{**shown(memory), "old": memory.is_old(now)} for memory in found.memories]
     lines = [memory_line(memory, old=memory.is_old(now)) for memory in found.memories]
     nothing = [Notice("nothing_listed")] if not (lines or run.json) else []
     data = {"memories": rows, "total": found.total}
-    return Outcome(data, lines, notices=[*_damaged(found.damages), *nothing], long=True)
+    refs = [memory.ref for memory in found.memories]
+    said = [*_damaged(found.damages), *nothing]
+    return Outcome(data, lines, notices=said, refs=refs, null=null, long=True)
 
 
 def _damaged(damages: Sequence[Damage]) -> list[Notice]:
@@ -184,7 +220,7 @@ def memory_line(memory: Memory, *, old: bool = False) -> Line:
         (f" {_day(memory)} {name} ", "dim"),
         *([(f"{messages.say('word.old')} ", "red")] if old else []),
         *([("★ ", "yellow")] if memory.pinned else []),
-        (one_line(memory.text), printing.FIT),
+        (memory.text, printing.FIT),
     ]
 
 
@@ -196,9 +232,11 @@ def show(
     """Whole memories, every field; with --history all that happened to them."""
     from nebula import amend
     from nebula.cli.amend import event_line, event_object
+    from nebula.echo import handed_out
 
     mind = run.mind()
     memories = [mind.get(ref) for ref in refs]
+    handed_out(mind, memories)
     events = {memory.ref: amend.history(mind, memory.ref) if history else [] for memory in memories}
     lines: list[Line] = []
     for memory in memories:

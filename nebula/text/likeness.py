@@ -8,13 +8,14 @@ may change everything: figures, negations, a name put in another's place. So the
 
 from __future__ import annotations
 
-import difflib
 import re
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from nebula.quick import dataclass
 from nebula.text import normal
 from nebula.text.words import UNSPACED
 
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 #: Tokens of a run that is worth something, and of the grams by which sources are found.
 RUN = 3
+COSTLY = 100_000  # pairs of equal tokens in two texts, some 20 ms
+TAIL = 80  # characters at a line's end among which a ref and a date behind a text are looked for
 WINDOW = 4  # grams in a row of which one is a fingerprint
 #: A part of a source counts from so many tokens on, or from half of the source.
 PART = 12
-#: Tokens of a text that are looked at; beyond, the matching would cost more than it tells.
-LONGEST = 4_000
+#: Characters of a text that is compared; a longer one is taken as news, for the matching would cost too much.
+LONGEST = 16_000
 #: Tokens on either side of a part of a source among which a negation left out turns it.
 EDGE = 4
 #: The share of new tokens up to which a text says what its sources say.
@@ -39,20 +42,26 @@ _NEGATIONS = frozenset([*"不没无未别非勿莫否", "no", "not", "never", "n
 #: What may come or go between runs and changes nothing.
 _PARTICLES = frozenset([*"的地得了呢吧啊呀嘛", "a", "an", "the"])
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?"
-#: A hit's labels with what stands around them: its score, the mark of an old one, its day.
-_LABEL = re.compile(rf"(?:\d\.\d{{3}} )?\[(?:[^\[\]#\s]{{1,8}}#\d+ ?)+\](?: ?(?:\[旧\]|\[old\]|旧))?(?: {_DATE})?")
 _REF = r"(?<!\w)(?:[npothsNPOTHS]\d{1,16}|@\d+)(?!\w)"
+#: A hit's labels with what stands around them, its score, the mark of an old one, its day; or what a passage for a
+#: prompt puts before it: `[n12 2026-11-13 source]`.
+_LABEL = re.compile(
+    rf"(?:\d\.\d{{3}} )?\[(?:[^\[\]#\s]{{1,8}}#\d+ ?)+\](?: ?(?:\[旧\]|\[old\]|旧))?(?: {_DATE})?"
+    rf"|\[{_REF} (?:{_DATE}|\?) [^\[\]\s]{{1,20}}\]"
+)
 _LEDGER = "事实|画像|约定|分寸|念想|小结|notes|profile|promises|tacts|thoughts|summaries"
 _MARK = r"[^\w@]"
 _MARKS = re.compile(rf"(?:{_MARK}|\d+[.)、](?=\s))*")
 #: What a list puts before and behind a text; a date is one's own words unless a ref or a label stands beside it.
 _BEFORE = re.compile(
-    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_MARK}|\d+[.)、](?=\s)|\d\.\d{{3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
+    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_MARK}|\d+[.)、](?=\s)|\d+\.\d{{2,3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
 )
 _BEHIND = re.compile(rf"(?:{_MARK}|{_DATE}|{_REF})*$")
 _LISTED = re.compile(rf"^{_MARK}*{_REF}|{_REF}{_MARK}*$")
 #: Lines that explain a hit.
-_EXPLAINS = re.compile(r"\s*(?:[词义图时]#\d+ \d|RRF \d|图 ← |w \d[\d.]*(?:\s|$))")
+_EXPLAINS = re.compile(
+    r"\s*(?:[词义图时]#\d+ \d|RRF \d|图 ← |w \d[\d.]*(?:\s|$)|内容引用 |共同关键词 |同源相邻 |语义相近 )"
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ def parts(text: str) -> list[list[str]]:
     if len(lines) > 1:
         lines = [line for line in lines if not line.endswith((":", "："))]
     found = [tokens(unwrapped(line)) for line in lines]
-    return [one[:LONGEST] for one in found if one]
+    return [one for one in found if one]
 
 
 def unwrapped(line: str) -> str:
@@ -118,7 +127,7 @@ def unwrapped(line: str) -> str:
     listed = bare != line or _LISTED.search(line)
     start = (_BEFORE if listed else _MARKS).match(bare)
     bare = bare[start.end() :] if start else bare
-    return (_BEHIND.sub("", bare) if listed else bare) or line
+    return (bare[:-TAIL] + _BEHIND.sub("", bare[-TAIL:]) if listed else bare) or line
 
 
 def _out_of_json(text: str, depth: int = 3) -> str:
@@ -198,6 +207,8 @@ def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
             dropped += [t for t in [*before[-EDGE:], *behind[:EDGE]] if t in _NEGATIONS or t.endswith("n't")]
             front = _Piece(piece.start, piece.start + a, piece.instead or bool(before))
             rest = _Piece(piece.start + last_a + size, piece.end, piece.instead or bool(behind))
+            if rest.end == rest.start + 1 and behind and behind[0].startswith(said[rest.start]):
+                rest = _Piece(rest.end, rest.end)  # a word that was cut short with the text
             left = [*(p for p in left if p != piece), *(p for p in (front, rest) if p.start < p.end)]
             break
     added = [token for p in left if not p.instead for token in said[p.start : p.end]]
@@ -217,8 +228,14 @@ class _Piece:
 def _runs(said: Sequence[str], source: Sequence[str]) -> list[tuple[int, int, int]]:
     """The common runs (place in the text, in the source, length) between the first and the last that is long enough.
 
-    None where the source says too little of it: less than `PART` tokens and less than half of itself.
+    None where the source says too little of it: less than `PART` tokens and less than half of itself; nor where a few
+    tokens come so often in both that finding runs would take seconds.
     """
+    import difflib
+
+    often = Counter(source)
+    if sum(often[token] for token in said) > COSTLY:
+        return []
     blocks = [
         (block.a, block.b, block.size)
         for block in difflib.SequenceMatcher(None, said, source, autojunk=False).get_matching_blocks()

@@ -39,7 +39,10 @@ def test_wrappings_fall_off_and_a_date_of_ones_own_stays(line: str, text: str) -
 
 def test_json_gives_the_texts_of_memories_alone() -> None:
     """Of objects that have a ref or an id; another's JSON is what it says."""
-    assert likeness.parts('{"data": {"hits": [{"ref": "n1", "text": "a b"}, {"id": 2, "text": "c"}]}}') == [["a", "b"], ["c"]]
+    assert likeness.parts('{"data": {"hits": [{"ref": "n1", "text": "a b"}, {"id": 2, "text": "c"}]}}') == [
+        ["a", "b"],
+        ["c"],
+    ]
     assert likeness.parts('- {"ref": "n1", "text": "x y"}\n- {"ref": "n2", "text": "z"}') == [["x", "y"], ["z"]]
     assert likeness.parts('{"text": "x", "value": 3}') == [["text", "x", "value", "3"]]
     assert likeness.parts('{"ref": "n1", "text": broken') == [["ref", "n1", "text", "broken"]]
