@@ -43,13 +43,14 @@ _NEGATIONS = frozenset([*"不没无未别非勿莫否", "no", "not", "never", "n
 _PARTICLES = frozenset([*"的地得了呢吧啊呀嘛", "a", "an", "the"])
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?"
 _REF = r"(?<!\w)(?:[npothsNPOTHS]\d{1,16}|@\d+)(?!\w)"
-#: A hit's labels with what stands around them, its score, the mark of an old one, its day; or what a passage for a
-#: prompt puts before it: `[n12 2026-11-13 source]`.
+_LEDGER = "事实|画像|约定|分寸|念想|小结|notes|profile|promises|tacts|thoughts|summaries"
+#: A hit's labels with what stands around them: the ref of the one before, its score, the mark of an old one, its day;
+#: what a list puts before a text; what a passage for a prompt does: `[n12 2026-11-13 source]`.
 _LABEL = re.compile(
-    rf"(?:\d\.\d{{3}} )?\[(?:[^\[\]#\s]{{1,8}}#\d+ ?)+\](?: ?(?:\[旧\]|\[old\]|旧))?(?: {_DATE})?"
+    rf"(?:{_REF} +)?(?:\d\.\d{{3}} )?\[(?:[^\[\]#\s]{{1,8}}#\d+ ?)+\](?: ?(?:\[旧\]|\[old\]|旧))?(?: {_DATE})?"
+    rf"|{_REF} +{_DATE} +(?:{_LEDGER})(?![^\W\d_])"
     rf"|\[{_REF} (?:{_DATE}|\?) [^\[\]\s]{{1,20}}\]"
 )
-_LEDGER = "事实|画像|约定|分寸|念想|小结|notes|profile|promises|tacts|thoughts|summaries"
 _MARK = r"[^\w@]"
 _MARKS = re.compile(rf"(?:{_MARK}|\d+[.)、](?=\s))*")
 #: What a list puts before and behind a text; a date is one's own words unless a ref or a label stands beside it.
