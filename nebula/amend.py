@@ -78,8 +78,8 @@ def keep(mind: Mind, refs: Sequence[str]) -> list[Memory]:
     return [done.get(memory.ref, memory) for memory in memories]
 
 
-def rewrite(mind: Mind, ref: str, text: str) -> Memory:
-    """Replace a memory by one with another text and otherwise its own fields; the old one stays, closed.
+def rewrite(mind: Mind, ref: str, text: str, *, by: str = "cli", **fields: Any) -> Memory:
+    """Replace a memory by one with another text, `fields`, and otherwise its own fields; the old one stays, closed.
 
     The same text changes nothing. Raises UnknownRef, AlreadyReplaced, EmptyText, WriteFailed.
     """
@@ -88,7 +88,7 @@ def rewrite(mind: Mind, ref: str, text: str) -> Memory:
         return old
     own = [name for name in INHERITED if OF_LEDGER.get(name, old.ledger) == old.ledger]
     kept = {name: value for name in own if (value := getattr(old, name)) not in ("", False)}
-    return mind.add(text, ledger=old.ledger, supersedes=old.ref, **kept).memories[0]
+    return mind.add(text, ledger=old.ledger, supersedes=old.ref, by=by, **(kept | fields)).memories[0]
 
 
 def undo(mind: Mind) -> Undone:

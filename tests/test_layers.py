@@ -69,7 +69,7 @@ LAYERS = (
             "maps",
         ),
     ),
-    ("panel",),
+    ("panel", "mcp"),
     ("cli", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

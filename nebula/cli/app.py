@@ -24,6 +24,7 @@ GROUPS = {
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
     "tend": ("doctor", "embed", "config", "import", "export", "merge", "mind", "erase"),
+    "agents": ("mcp",),
     "try": ("demo", "bench"),
 }
 
@@ -47,6 +48,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "meaning": ("embed",),
     "config": ("config",),
     "doctor": ("doctor",),
+    "mcp": ("mcp",),
     "demo": ("demo",),
     "bench": ("bench",),
 }
