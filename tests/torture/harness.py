@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import pytest
 
@@ -73,16 +74,16 @@ def helper(module: str, *argv: object, timeout: float = 3000) -> Any:
 def inside(mind: Path, *argv: str) -> tuple[int, str, str]:
     """The command in this process: (exit code, stdout, stderr)."""
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main([*argv[:1], *_named(mind, argv[1:])])
+    given = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.dict(os.environ, {"NEBULA_MIND": str(mind)}),
+        mock.patch.object(sys, "stdin", given),
+    ):
+        code = main(list(argv))
         out.flush()
     return code, out.buffer.getvalue().decode(), err.getvalue()
-
-
-def _named(mind: Path, argv: Sequence[str]) -> list[str]:
-    if argv and argv[0] in {"feel", "set", "get", "show", "edit", "history", "read"}:  # a group's command comes first
-        return [argv[0], "--mind", str(mind), *argv[1:]]
-    return ["--mind", str(mind), *argv]
 
 
 def clear_line(done: subprocess.CompletedProcess[bytes]) -> str:
