@@ -96,7 +96,7 @@ def undo(mind: Mind) -> Undone:
 
     Recalls are no commands, and a night is taken back by `night.undo`. Raises NothingToUndo, WriteFailed.
     """
-    lines = [line.obj for line in mind.store.scan(CHANGES).lines]
+    lines = mind.store.events(CHANGES)
     memories = mind.store.read_all().memories
     gone = changes.undone_runs(lines)
     runs = {str(line.get("run")) for line in lines if isinstance(line.get("run"), str) and not is_night(line["run"])}
@@ -128,10 +128,10 @@ def journal(mind: Mind, limit: int) -> list[Event]:
 
 def _events(mind: Mind) -> list[Event]:
     """Every line of the side ledgers as events, one for each ref that it speaks of."""
-    lines = [line.obj for line in mind.store.scan(CHANGES).lines]
+    lines = mind.store.events(CHANGES)
     gone = changes.undone_runs(lines)
     found: list[Event] = []
-    for line in [*lines, *(line.obj for line in mind.store.scan(CAPTURED).lines)]:
+    for line in [*lines, *mind.store.events(CAPTURED)]:
         at, ref = str(line.get("at", "")), str(line.get("ref", ""))
         taken_back = " ↶" if line.get("run") in gone else ""
         if isinstance(line.get("set"), dict):

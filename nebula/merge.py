@@ -57,7 +57,7 @@ def _later_holds(mind: Mind, run: str) -> list[dict[str, Any]]:
 
     Of changes of one second the greater value holds, as JSON: any rule will do that both machines have.
     """
-    lines = [line.obj for line in mind.store.scan(CHANGES).lines]
+    lines = mind.store.events(CHANGES)
     gone = changes.undone_runs(lines)
     latest: dict[tuple[str, str], tuple[str, bytes, Any]] = {}
     last: dict[tuple[str, str], bytes] = {}

@@ -170,7 +170,7 @@ def is_missed(mind: Mind) -> bool:
 
 
 def _before(mind: Mind) -> _Before:
-    lines = [line.obj for line in mind.store.scan(CHANGES).lines]
+    lines = mind.store.events(CHANGES)
     return _Before(lines, changes.undone_runs(lines))
 
 

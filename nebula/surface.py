@@ -82,7 +82,8 @@ def _told(mind: Mind) -> list[dict[str, Any]]:
             end = data.find(b"\n", at) % (len(data) + 1)
             spans.add((data.rfind(b"\n", 0, at) + 1, end))
             at = data.find(key, end)
-    return [line.obj for line in ledger.scan(path, b"\n".join(data[a:b] for a, b in sorted(spans))).lines]
+    found = ledger.scan(path, b"\n".join(data[a:b] for a, b in sorted(spans)))
+    return [changes.sound(line.obj) for line in found.lines]
 
 
 def note(mind: Mind, memory: Memory, session: str) -> None:

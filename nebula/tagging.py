@@ -89,8 +89,8 @@ def finish(
     A memory of little importance that has no tag, and any other that captured nothing, is looked at once more by the
     same rule: what it would have captured, it captures. Imports and summaries take no part.
     """
-    tags = [line.obj for line in store.scan(TAGS).lines]
-    captured = [line.obj for line in store.scan(CAPTURED).lines]
+    tags = store.events(TAGS)
+    captured = store.events(CAPTURED)
     tagged, by = {str(line.get("ref")) for line in tags}, {str(line.get("by")) for line in captured}
     spent = {str(line.get("ref")) for line in captured}
     every = capture.read_tags(tags)
@@ -123,4 +123,4 @@ def _recent(store: Store, name: str) -> Iterable[dict[str, Any]]:
     size = path.stat().st_size if path.is_file() else 0
     start = max(0, size - RECENT)
     found = ledger.scan(path, files.read(path, start), base=start)
-    return (line.obj for line in found.lines)
+    return (changes.sound(line.obj) for line in found.lines)

@@ -72,6 +72,23 @@ def undo_line(at: str, run: str) -> dict[str, Any]:
     return {"at": at, "undo": run}
 
 
+#: What the fields of a side ledger's line are; one of another type is passed over, the rest of its line counts.
+_TYPES: dict[str, type] = {
+    **dict.fromkeys(("at", "ref", "run", "undo", "why", "session", "surfaced", "by", "until"), str),
+    **dict.fromkeys(("hit", "keys"), list),
+    **dict.fromkeys(("set", "night"), dict),
+}
+
+
+def sound(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of a side ledger without what has the wrong type: another program may have written it."""
+    kept = {name: value for name, value in line.items() if isinstance(value, _TYPES.get(name, object))}
+    for name in ("hit", "keys"):
+        if name in kept:
+            kept[name] = [one for one in kept[name] if isinstance(one, str)]
+    return kept
+
+
 def undone_runs(changes: Iterable[Mapping[str, Any]]) -> set[str]:
     """The runs that some line takes back."""
     return {line["undo"] for line in changes if isinstance(line.get("undo"), str)}

@@ -119,6 +119,10 @@ class Store:
         reason = reason_unreadable if name in BY_NAME else None
         return ledger.scan(path, files.read(path, start), base=start, reason_unreadable=reason)
 
+    def events(self, name: str) -> list[dict[str, Any]]:
+        """The lines of a side ledger, each without fields of the wrong type. Raises LedgerUnusable."""
+        return [changes_module.sound(line.obj) for line in self.scan(name).lines]
+
     def read(self, kind: str) -> Reading:
         """One ledger's memories, each by its own line alone."""
         found = self.scan(kind)

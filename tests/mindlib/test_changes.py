@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nebula.mindlib.changes import apply, fold, hit_line, set_line
+from nebula.mindlib.changes import apply, fold, hit_line, set_line, sound
 from nebula.mindlib.record import Memory
 
 AT = "2026-05-01T09:00:00"
@@ -83,3 +83,16 @@ def test_only_changeable_fields_of_the_right_type_change() -> None:
     assert (found.tag, found.valid_to) == ("海", LATER)
     assert apply(found, fold([set_line(LATER, "n1", {"valid_to": None}, "手")])["n1"]).valid_to is None
     assert apply(MEMORY, None) is MEMORY
+
+
+@pytest.mark.parametrize(
+    "name", ["at", "ref", "run", "undo", "why", "surfaced", "by", "until", "hit", "keys", "set", "night"]
+)
+@pytest.mark.parametrize("value", [3, None, [[]], [{}], {"a": []}])
+def test_fields_of_the_wrong_type_are_passed_over(name: str, value: object) -> None:
+    """Closes: a list as `run` or within `hit` cost the night, `log` and a merge; the rest of the line counts."""
+    found = sound({"foreign": [1], name: value})
+    assert found.pop("foreign") == [1]
+    assert found in ({}, {name: []}, {name: value})
+    assert name not in found or isinstance(value, list if name in {"hit", "keys"} else dict)
+    assert sound(hit_line(AT, ["n1"], "s")) == hit_line(AT, ["n1"], "s")

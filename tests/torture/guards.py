@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from nebula.errors import WriteFailed
+from nebula.errors import LedgerUnusable, WriteFailed
 from nebula.mindlib import files
 
 if TYPE_CHECKING:
@@ -72,28 +72,19 @@ def _in_place() -> Any:
 
 def _touch_fails() -> Any:
     """A recall that can't be counted is an error."""
-    from nebula.mind import Mind
-    from nebula.mindlib import changes
-    from nebula.mindlib.store import CHANGES
+    from nebula.mindlib.store import CHANGES, Store
 
-    def touch(self: Mind, refs: list[str], now: object) -> list[Any]:
-        self.store.append_lines(CHANGES, [changes.hit_line("2026-05-01T09:00:00", refs)], durable=False)
-        return []
+    true = Store.append_lines
 
-    return mock.patch.object(Mind, "_touch", touch)
+    def append_lines(store: Store, name: str, objects: Any, *, durable: bool) -> None:
+        try:
+            true(store, name, objects, durable=durable)
+        except WriteFailed as error:
+            if name == CHANGES:
+                raise LedgerUnusable(error.facts["path"], str(error.facts["reason"])) from error  # type: ignore[arg-type]
+            raise
 
-
-def _counter() -> Any:
-    """A recall writes the new number of hits, as one would with a field, instead of one more line."""
-    from nebula.mind import Mind
-    from nebula.mindlib.store import CHANGES
-
-    def touch(self: Mind, refs: list[str], now: object) -> list[Any]:
-        hits = sum(len(line.obj.get("was", [])) for line in self.store.scan(CHANGES).lines[-1:])
-        self.store.append_lines(CHANGES, [{"hit": refs * 0, "was": [0] * (hits + 1)}], durable=False)
-        return []
-
-    return mock.patch.object(Mind, "_touch", touch)
+    return mock.patch.object(Store, "append_lines", append_lines)
 
 
 GUARDS = {
@@ -104,7 +95,6 @@ GUARDS = {
     "sync": _no_sync,
     "rename": _in_place,
     "touch": _touch_fails,
-    "counter": _counter,
 }
 
 

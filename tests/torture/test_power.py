@@ -93,7 +93,7 @@ def faults(folder: Path, promises: list[tuple[object, ...]], *, deep: bool) -> l
         there = [event.text for event in lived.events]
         found += [f"lost: {text}" for text in events if there.count(str(text)) != 1]
         view = int(lived.views[0].view.removeprefix("看法")) if lived.views else -1
-        found += [f"view: {view}"] if view < least["view"] else []  # type: ignore[operator]
+        found += [f"view: {view}"] if view < least.get("view", -1) else []  # type: ignore[operator]
     if deep and memories:
         hits = opened(folder / "mind").recall(memories[-1], n=50, touch=False).hits
         found += [] if memories[-1] in [hit.memory.text for hit in hits] else ["not found by its own text"]
@@ -125,9 +125,9 @@ def replay(log: list[tuple[object, ...]], folder: Path, every: int, deep: int) -
     return count, found
 
 
-@pytest.mark.parametrize(("rounds", "every", "deep"), [(4, 6, 4), full(30, 1, 3)])
+@pytest.mark.parametrize(("rounds", "every", "deep"), [(4, 6, 4), full(24, 2, 3)])
 def test_power_loss(tmp_path: Path, record_property: Record, rounds: int, every: int, deep: int) -> None:
-    """Every synced record is there once, replaced files are old or new, and recall finds by an index left in any state."""
+    """Every synced record is there once, replaced files are old or new, recall finds whatever its index is."""
     log = life(tmp_path / "life", rounds)
     count, wrong = replay(log, tmp_path, every, deep)
     record_property("states of a disk after a power loss", f"{count}, {len(wrong)} faults")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import resource
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,6 +30,7 @@ from tests.torture.harness import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     Record = Callable[[str, object], None]
 
@@ -70,7 +70,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def prepared(home: Path, target: Path, name: str) -> tuple[Path, list[str]]:
-    """A fresh copy, and the command's words for it; what is to be mended is damaged first, what is to be built missing."""
+    """A fresh copy, and the command's words for it; what is to be mended or built is damaged first."""
     copy(home, target)
     mind = target / "mind"
     if name == "repair":
@@ -189,7 +189,7 @@ def failures(
 
 @pytest.mark.parametrize(
     ("name", "errors", "most"),
-    [("add", ("EIO",), 2), *(full(name, ERRORS, None) for name in COMMANDS if name not in {"repair"})],
+    [("add", ("EIO",), 2), *(full(name, ERRORS, None) for name in COMMANDS if name != "repair")],
 )
 def test_an_error_at_every_call(
     home: Path, tmp_path: Path, record_property: Record, name: str, errors: Sequence[str], most: int | None
