@@ -82,7 +82,7 @@ _TYPES: dict[str, type] = {
 
 def sound(line: Mapping[str, Any]) -> dict[str, Any]:
     """A line of a side ledger without what has the wrong type: another program may have written it."""
-    kept = {name: value for name, value in line.items() if isinstance(value, _TYPES.get(name, object))}
+    kept: dict[str, Any] = {n: value for n, value in line.items() if isinstance(value, _TYPES.get(n, object))}
     for name in ("hit", "keys"):
         if name in kept:
             kept[name] = [one for one in kept[name] if isinstance(one, str)]

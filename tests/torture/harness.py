@@ -122,7 +122,7 @@ def tree(folder: Path, *, derived: bool = False) -> dict[str, str]:
     found = {}
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
-        if path.is_file() and (derived or not name.startswith(".index")):
+        if path.is_file() and (derived or not name.startswith((".index", ".recent"))):
             found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 

@@ -111,6 +111,7 @@ def test_a_full_disk(tmp_path: Path, mind: Path, record_property: Record, keep: 
 
 
 @private
+@pytest.mark.torture
 def test_a_full_disk_where_files_are_replaced_in_place(tmp_path: Path, mind: Path, record_property: Record) -> None:
     """The control: the settings are emptied first, and then there is no room."""
     assert run(mind, "config", "set", "recall.k", "14").returncode == 0
@@ -154,8 +155,7 @@ def test_recalls_at_once_by_a_counter(tmp_path: Path, mind: Path, record_propert
 @pytest.mark.parametrize("count", [2, full(8)])
 def test_nights_at_once(mind: Path, record_property: Record, count: int) -> None:
     """One works, the others wait and find nothing to do, or leave with 75; no note is digested twice."""
-    for number in range(5):
-        assert run(mind, "add", f"夜航日记 第{number}页 风向转南").returncode == 0
+    Mind(mind).add_many([{"text": f"夜航日记 第{number}页 风向转南"} for number in range(5)])
     codes = at_once(mind, count, "consolidate")
     summaries = [memory for memory in Mind(mind).store.read_all().memories if memory.ledger == "summaries"]
     covered = [ref for summary in summaries for ref in summary.covers]
@@ -173,7 +173,7 @@ def test_a_folder_that_can_only_be_read(mind: Path, record_property: Record, gua
     """
     script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
     before = ["unshare", "-m", "sh", "-c", script, str(mind)]
-    state = tree(mind, derived=True)
+    state = tree(mind)
     if not guarded:
         assert run(mind, "recall", "渡轮", before=before, command=unguarded("touch")).returncode == 3
         record_property("control, counting insisted on: exit of recall", 3)
@@ -191,7 +191,7 @@ def test_a_folder_that_can_only_be_read(mind: Path, record_property: Record, gua
     assert str(mind) in clear_line(done)
     record_property("read-only: seconds until add is refused", f"{took:.2f}")
     assert took <= 1 + (begun - plain)  # of a busy machine, what another command takes comes on top
-    assert tree(mind, derived=True) == state
+    assert tree(mind) == state
 
 
 HOLD = """
