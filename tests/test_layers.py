@@ -30,6 +30,7 @@ LAYERS = (
             "passage",
             "context",
             "past",
+            "hooks",
             "results",
             "tagging",
             "moods",

@@ -24,7 +24,7 @@ GROUPS = {
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
     "tend": ("doctor", "embed", "config", "import", "export", "merge", "mind", "erase"),
-    "agents": ("mcp",),
+    "agents": ("mcp", "hooks"),
     "try": ("demo", "bench"),
 }
 
@@ -49,6 +49,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "config": ("config",),
     "doctor": ("doctor",),
     "mcp": ("mcp",),
+    "hooks": ("hooks",),
     "demo": ("demo",),
     "bench": ("bench",),
 }

@@ -1,0 +1,152 @@
+"""Hooks: an agent's settings are edited with care, and the hook itself never fails or delays its host."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nebula import hooks
+from nebula.errors import FileUnusable
+from nebula.mind import Mind
+from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Nebula
+
+from tests.cli.conftest import nebula as nebula  # noqa: PLC0414 - the fixture
+
+ROOT = Path(__file__).parent.parent
+FOREIGN = b"""{
+    "model":  "opus",
+    "hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo mine"}]}],
+              "Stop": [], "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check"}]}]}
+}"""
+
+
+@pytest.mark.parametrize("agent", hooks.HOSTS)
+@pytest.mark.parametrize("before", [None, b"", b"{}", FOREIGN])
+def test_in_and_out_again(own_environment: Path, nebula: Nebula, agent: str, before: bytes | None) -> None:
+    """Twice is once; what others wrote stays; taken out, the file is byte for byte as it was, alone."""
+    path = hooks.HOSTS[agent].path(os.environ)
+    if before is not None:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(before)
+        path.chmod(0o640)
+    assert nebula("hooks", "install", agent, "--json").data["changed"] is True
+    once = path.read_bytes()
+    assert nebula("hooks", "install", agent, "--json").data["changed"] is False
+    assert path.read_bytes() == once
+    assert nebula("hooks", "status", "--json").data["agents"] == {name: name == agent for name in hooks.HOSTS}
+    events = json.loads(once)["hooks"]
+    host = hooks.HOSTS[agent]
+    for event in (host.start, host.prompt):
+        (ours,) = [hook for group in events[event] for hook in group["hooks"] if "nebula" in hook["command"]]
+        assert ours["timeout"] == 10 * host.second
+    if before == FOREIGN:
+        assert events["PreToolUse"] == json.loads(FOREIGN)["hooks"]["PreToolUse"]
+        assert "echo mine" in once.decode()
+        assert path.stat().st_mode & 0o777 == 0o640
+    assert nebula("hooks", "remove", agent, "--json").data["changed"] is True
+    assert nebula("hooks", "remove", agent, "--json").data["changed"] is False
+    assert (path.read_bytes() if path.exists() else b"") in ({before} if before else {b"", None})
+    assert [one.name for one in path.parent.iterdir()] == ([path.name] if path.exists() else [])
+
+
+def test_what_others_changed_meanwhile_stays(own_environment: Path) -> None:
+    path = hooks.HOSTS["claude-code"].path(os.environ)
+    path.parent.mkdir()
+    path.write_bytes(FOREIGN)
+    hooks.install("claude-code", os.environ, "x -m nebula hooks run claude-code")
+    settings = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**settings, "theme": "dark"}), encoding="utf-8")
+    hooks.remove("claude-code", os.environ)
+    assert json.loads(path.read_bytes()) == {**json.loads(FOREIGN), "theme": "dark"}
+
+
+@pytest.mark.parametrize("data", [b"{,}", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": 1}}', b"\xff"])
+def test_a_file_of_another_shape_is_left_alone(own_environment: Path, data: bytes) -> None:
+    path = hooks.HOSTS["codex"].path(os.environ)
+    path.parent.mkdir()
+    path.write_bytes(data)
+    with pytest.raises(FileUnusable):
+        hooks.install("codex", os.environ, "x")
+    with pytest.raises(FileUnusable):
+        hooks.remove("codex", os.environ)
+    assert path.read_bytes() == data
+
+
+def test_print_changes_nothing_and_unknown_agents_are_refused(own_environment: Path, nebula: Nebula) -> None:
+    said = nebula("hooks", "install", "claude-code", "--print")
+    assert "hooks run claude-code" in json.dumps(json.loads(said.out))
+    assert not (own_environment / ".claude").exists()
+    assert nebula("hooks", "install", "emacs").code == 2
+
+
+def called(mind: Path, given: object, agent: str = "claude-code") -> tuple[dict[str, Any] | None, float]:
+    """The hook as a host calls it: exit 0, nothing on stderr; -> what it told, seconds that it took."""
+    data = given if isinstance(given, bytes) else json.dumps(given).encode()
+    command = [sys.executable, "-m", "nebula", "hooks", "run", agent, "--mind", str(mind)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    begun = time.monotonic()
+    done = subprocess.run(command, input=data, capture_output=True, env=env, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return (json.loads(done.stdout) if done.stdout else None), time.monotonic() - begun
+
+
+START = {"hook_event_name": "SessionStart", "session_id": "s1", "source": "startup"}
+
+
+def prompt(text: str) -> dict[str, str]:
+    return {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": text}
+
+
+@pytest.mark.process
+def test_what_an_agent_is_told(mind_dir: Path) -> None:
+    """At the start what stands; on a prompt what it brings; `记住：` is remembered in the user's words."""
+    Mind(mind_dir).add("渡轮改到七点开")
+    told, _ = called(mind_dir, START)
+    assert told is not None
+    assert told["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    assert "渡轮改到七点开" in told["hookSpecificOutput"]["additionalContext"]
+    told, _ = called(mind_dir, prompt("记住：我对花生过敏"))
+    assert told is not None
+    assert "n2" in told["hookSpecificOutput"]["additionalContext"]
+    written = Mind(mind_dir).get("n2")
+    assert (written.text, written.via, written.by, written.session) == ("我对花生过敏", "他说的", "hook", "s1")
+
+
+@pytest.mark.process
+def test_a_missing_a_broken_and_a_locked_mind(tmp_path: Path) -> None:
+    """Silence and exit 0; a missing mind is not made; a locked one delays by less than the limit."""
+    assert called(tmp_path / "none", START)[0] is None
+    assert not (tmp_path / "none").exists()
+    for given in (b"", b"{", b"[]", b'{"hook_event_name": "Stop"}'):
+        assert called(tmp_path, given)[0] is None
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "mind-config.json").write_bytes(b"{")
+    (broken / "notes.jsonl").mkdir()
+    assert called(broken, prompt("渡轮"))[0] is None
+    locked = tmp_path / "locked"
+    Mind(locked).add("渡轮改到七点开")
+    with files.appending(locked / "changes.jsonl"), files.appending(locked / "notes.jsonl"):
+        told, seconds = called(locked, prompt("记住：渡轮几点"))
+    assert seconds < 15
+    assert told is None or "七点" in told["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.process
+def test_a_host_that_never_ends_its_input_is_not_kept(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "nebula", "hooks", "run", "codex", "--mind", str(tmp_path)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as hook:
+        assert hook.wait(30) == 0
+        assert hook.stdout is not None
+        assert hook.stdout.read() == b""
