@@ -178,6 +178,7 @@ def test_every_byte_is_accounted_for(seed: int) -> None:
 
 
 @pytest.mark.torture
+@pytest.mark.timeout(3600)
 @settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**48))
 def test_every_byte_is_accounted_for_at_full_size(seed: int) -> None:
