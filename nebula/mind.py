@@ -28,6 +28,7 @@ from nebula.mindlib import changes, files
 from nebula.mindlib.record import BY_NAME, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, Store
 from nebula.mood import lexicon
+from nebula.recall import asking
 from nebula.recall.hit import Filters, Question
 from nebula.recall.recollect import admits, recollect
 from nebula.results import Added, Built, Listing, Notice, Recalled, Setting
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from nebula.mood.expression import Feeling
     from nebula.past import Past
     from nebula.recall.budget import Budget
+    from nebula.recall.hit import Probe, Recollection
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Search
     from nebula.subject.subject import Subject
@@ -204,35 +206,63 @@ class Mind:
         touch: bool = True,
         explain: bool = False,
         as_of: datetime | None = None,
+        nearest: bool = False,
         budget: Budget | None = None,
     ) -> Recalled:
         """The n memories that come to mind; `touch` counts their use (spec 5).
 
-        With `as_of` what would have come to mind then: nothing written or changed later plays a part, nothing is
-        touched, and what has been replaced since is marked old. With a `budget` hits that have no room are named as
-        left out. Raises EmptyText, LedgerUnusable.
+        Where nothing stands out from what a query about nothing finds, there are no hits (`abstained`); `nearest` gives
+        what came closest all the same, and that counts as no use. With `as_of` what would have come to mind then:
+        nothing written or changed later plays a part, nothing is touched, and what has been replaced since is marked
+        old. With a `budget` hits that have no room are named as left out. Raises EmptyText, LedgerUnusable.
         """
         from nebula.echo import handed_out
 
         if not query.strip():
             raise EmptyQuery
-        search, vector, notices = self._search(query, filters, as_of)
-        feels = lexicon.feels(query)
-        dominant = self.mood(as_of).dominant if feels else ""
-        question = Question(self._tokens(query), vector, n, dominant, feels)
+        search, probe, notices = self._search(query, filters, as_of)
+        question = self._question(query, probe, n, as_of)
         found = recollect(search, question, self.settings, explain=explain)
-        hits, left_out = budget.split(found.hits) if budget else (found.hits, [])
-        if touch and hits and as_of is None:
+        evidence = self._evidence(query, found, search, as_of)
+        abstained = evidence is not None and evidence < 1.0
+        came = found.hits if nearest or not abstained else ()
+        hits, left_out = budget.split(came) if budget else (came, ())
+        if touch and hits and as_of is None and not abstained:
             notices += self.touch([hit.memory.ref for hit in hits])
         handed_out(self, (hit.memory for hit in hits))
-        return Recalled(query, hits, notices, found.rankings, left_out)
+        return Recalled(query, hits, notices, found.rankings, left_out, abstained, evidence)
 
-    def _tokens(self, query: str) -> list[str]:
-        from nebula.text import words
+    def _evidence(self, query: str, found: Recollection, search: Search, as_of: datetime | None) -> float | None:
+        """How far the clearest find stands out, in floors (see recall.floor); None: not known, or not asked for.
 
-        return words.query_tokens(query, self.settings.recall.tokens)
+        A query that is nothing but a date is answered by what was written then.
+        """
+        if not self.settings.recall.floor or found.evidence is None:
+            return None
+        if found.rankings.get("time") and asking.only_dates(query, as_of or self.now()):
+            return None
+        from nebula import calibration
+        from nebula.recall.mapped import MappedSearch
 
-    def _search(self, query: str, filters: Filters, as_of: datetime | None) -> tuple[Search, Any, list[Notice]]:
+        assert isinstance(search, MappedSearch)
+        folder = None if as_of else self._cache().folder
+        return calibration.judge(query, found.evidence, search.index, self.encoder(), self.settings.recall, folder)
+
+    def _question(self, query: str, probe: Probe | None, n: int, as_of: datetime | None) -> Question:
+        feels = lexicon.feels(query)
+        return Question(
+            asking.terms(query, self.settings.recall),
+            probe,
+            n,
+            asking.names(query, self.settings.recall),
+            asking.windows(query, as_of or self.now(), self.settings.recall),
+            self.mood(as_of).dominant if feels else "",
+            feels,
+        )
+
+    def _search(
+        self, query: str, filters: Filters, as_of: datetime | None
+    ) -> tuple[Search, Probe | None, list[Notice]]:
         now = clock.seconds(as_of or self.now())
         if not has_numpy():
             from nebula.recall.plain import PlainSearch
@@ -243,30 +273,30 @@ class Mind:
             return plain, None, [Notice("dense_off")]
         from nebula.recall.mapped import MappedSearch
 
-        vector, notices = self._query_vector(query)
-        index = self._opened = self._cache().open(self._embedder(CATCH_UP_BYTES) if vector is not None else None)
-        notices += _missing(index) if vector is not None else []
+        probe, notices = self._probe(query)
+        index = self._opened = self._cache().open(self._embedder(CATCH_UP_BYTES) if probe is not None else None)
+        notices += _missing(index) if probe is not None else []
         replaced = set()
         if as_of:
             from nebula.index import past
 
             replaced = index.replaced(clock.seconds(self.now()))
             index = past.as_of(index, clock.write(as_of))
-        return MappedSearch(index, self.settings, now, filters, self._ageing(now), replaced), vector, notices
+        return MappedSearch(index, self.settings, now, filters, self._ageing(now), replaced), probe, notices
 
     def _replaced(self) -> set[str]:
         """The refs of all memories that no longer hold."""
         now = clock.seconds(self.now())
         return {memory.ref for memory in self.store.read_all().memories if memory.is_old(now)}
 
-    def _query_vector(self, query: str) -> tuple[Any, list[Notice]]:
-        """The query's pieces as unit vectors; None and a notice where the encoder can't work.
+    def _probe(self, query: str) -> tuple[Probe | None, list[Notice]]:
+        """The query and its sentences as unit vectors; None and a notice where the encoder can't work.
 
         Of a very long query its end is taken: in a dialogue that is what is being spoken of.
         """
         cut = [Notice("query_cut", {"characters": QUERY_CHARACTERS})] if len(query) > QUERY_CHARACTERS else []
         try:
-            return self.encoder().encode([query[-QUERY_CHARACTERS:]]).vectors, cut
+            return asking.probe(query[-QUERY_CHARACTERS:], self.encoder(), self.settings.recall), cut
         except NebulaError as error:
             return None, [Notice("dense_broken", {"reason": error.message})]
 

@@ -33,7 +33,10 @@ class Added:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What came to mind for a query, and each route's own refs before fusion."""
+    """What came to mind for a query, and each route's own refs before fusion.
+
+    `abstained`: nothing stood out, the `evidence` (see recall.floor) being below the floor; None: not asked for.
+    """
 
     query: str
     hits: Sequence[Hit]
@@ -41,6 +44,8 @@ class Recalled:
     rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: Hits for which the budget had no room; they count as not recalled.
     left_out: Sequence[Hit] = ()
+    abstained: bool = False
+    evidence: float | None = None
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ def dead_routes(now: Callable[[], datetime], *, dense: bool) -> list[str]:
         mind = Mind(Path(folder) / "mind", now=now)
         working = {"dense": encodes(mind)} if dense else {}
         mind.add_many([{"text": ALIKE, "tag": "家"}, {"text": OTHER}, {"text": "明天晚上吃饺子", "tag": "家"}])
-        word = mind.recall("索引", touch=False).rankings
-        meaning = mind.recall(SAME, touch=False).rankings
+        word = mind.recall("索引", touch=False, nearest=True).rankings
+        meaning = mind.recall(SAME, touch=False, nearest=True, explain=True).rankings
     working["lexical"] = list(word["lexical"][:1]) == ["n2"]
     working["graph"] = "n3" in meaning["graph"]
     if dense:

@@ -139,10 +139,19 @@ SHARE = number(0, 1)
 class RecallSettings:
     """Spec 5: fusion and the factors after it; `tokens` and `lowercase` say how text is read by the routes."""
 
+    fusion: Literal["scores", "ranks"] = _figure("scores", choice("scores", "ranks"))  # ranks: the original's
     k: float = _figure(12.0, number(0, 1_000_000))  # RRF constant, in ranks
-    w_lexical: float = _figure(0.40, WEIGHT)
-    w_dense: float = _figure(0.35, WEIGHT)
-    w_graph: float = _figure(0.15, WEIGHT)
+    w_lexical: float = _figure(2.0, WEIGHT)
+    w_dense: float = _figure(1.0, WEIGHT)
+    w_graph: float = _figure(0.0, WEIGHT)  # 0: walks only to explain; no weight gained on two sets without a loss
+    w_time: float = _figure(0.3, WEIGHT)  # written when the query says
+    w_speaker: float = _figure(0.2, WEIGHT)  # spoken by whom the query names
+    clauses: float = _figure(0.5, SHARE)  # of the dense score: the best sentence, beside the whole query
+    before: float = _figure(0.3, SHARE)  # of the lexical score of the turn before in the same session
+    after: float = _figure(0.2, SHARE)  # of the turn after
+    k1: float = _figure(0.9, number(0, 10))  # BM25; notes are short: .9 and .4 beat 1.5 and .75 by .006
+    b: float = _figure(0.4, SHARE)
+    floor: float = _figure(1.6, number(0, 100))  # evidence below which nothing is remembered (see floor); 0: never
     w_emo: float = _figure(0.06, SHARE)  # never more than a nudge: LoCoMo F1 .168 against .271 as a channel
     freshness: float = _figure(0.05, SHARE)  # beta: 1 costs nDCG .397 -> .287 on dated sets
     weight: float = _figure(0.05, SHARE)  # gamma, the power of w / 2
@@ -283,10 +292,19 @@ class Settings:
 PROFILES: Mapping[str, Mapping[str, object]] = {
     "default": {},
     "original": {
+        "recall.fusion": "ranks",
         "recall.k": 12.0,
         "recall.w_lexical": 0.40,
         "recall.w_dense": 0.35,
         "recall.w_graph": 0.15,
+        "recall.w_time": 0.0,
+        "recall.w_speaker": 0.0,
+        "recall.clauses": 0.0,
+        "recall.before": 0.0,
+        "recall.after": 0.0,
+        "recall.k1": 1.5,
+        "recall.b": 0.75,
+        "recall.floor": 0.0,
         "recall.freshness": 1.0,
         "recall.weight": 0.0,
         "recall.tokens": "words",

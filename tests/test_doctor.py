@@ -19,6 +19,7 @@ from nebula.encoder import Encoder
 from nebula.errors import WriteFailed
 from nebula.mind import Mind
 from nebula.mindlib.store import Store
+from nebula.recall import asking
 
 NOW = datetime(2026, 12, 1, 12)
 
@@ -255,7 +256,7 @@ class TestDeadRetrieval:
         assert selftest.cosine(alike, other) == pytest.approx(0.3101, abs=5e-4)
 
     def test_a_word_route_that_finds_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(Mind, "_tokens", lambda self, query: [])
+        monkeypatch.setattr(asking, "terms", lambda query, recall: {})
         assert "词#" in selftest.dead_routes(lambda: NOW, dense=True)
 
     def test_all_alive(self) -> None:

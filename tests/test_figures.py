@@ -112,7 +112,10 @@ class TestRecall:
     """Section 5: BM25, fusion and the factors."""
 
     def test_bm25_constants(self) -> None:
-        assert (lexical.K1, lexical.B) == (1.5, 0.75)
+        """The original's are 1.5 and .75; notes are short, and the default's lean less on length."""
+        original = build({"profile": "original"}).recall
+        assert (original.k1, original.b) == (1.5, 0.75)
+        assert (SETTINGS.recall.k1, SETTINGS.recall.b) == (0.9, 0.4)
 
     @pytest.mark.parametrize(("df", "n"), [(1, 1), (1, 2), (2, 4), (3, 4), (4, 4)])
     def test_idf_is_never_negative(self, df: int, n: int) -> None:
@@ -173,9 +176,16 @@ class TestSettings:
         flat = flatten(Settings())
         expected = {
             "recall.k": 12.0,
-            "recall.w_lexical": 0.40,
-            "recall.w_dense": 0.35,
-            "recall.w_graph": 0.15,
+            "recall.fusion": "scores",
+            "recall.w_lexical": 2.0,
+            "recall.w_dense": 1.0,
+            "recall.w_graph": 0.0,
+            "recall.w_time": 0.3,
+            "recall.w_speaker": 0.2,
+            "recall.clauses": 0.5,
+            "recall.before": 0.3,
+            "recall.after": 0.2,
+            "recall.floor": 1.6,
             "recall.w_emo": 0.06,
             "recall.freshness": 0.05,
             "recall.layer_weights": (1.0,) * 5,
@@ -196,6 +206,14 @@ class TestSettings:
             "summarizer.command": "",
         }
         assert {key: flat[key] for key in expected} == expected
+
+    def test_the_specs_own_ranking_stays_a_profile(self) -> None:
+        """Spec 5: RRF of three, K 12, .40 .35 .15, times A; none of what came later."""
+        recall = build({"profile": "original"}).recall
+        assert (recall.fusion, recall.k) == ("ranks", 12.0)
+        assert (recall.w_lexical, recall.w_dense, recall.w_graph) == (0.40, 0.35, 0.15)
+        assert (recall.w_time, recall.w_speaker, recall.clauses, recall.before, recall.after) == (0, 0, 0, 0, 0)
+        assert (recall.freshness, recall.weight, recall.floor) == (1.0, 0.0, 0.0)
 
     def test_original_names(self) -> None:
         raw = {"w_bm25": 0.5, "w_vec": 0.3, "w_graph": 0.2, "K": 60, "A_hot": 0.6, "A_warm": 0.3, "A_deep": 0.2}

@@ -36,6 +36,7 @@ LAYERS = (
             "moods",
             "writing",
             "mind",
+            "calibration",
             "amend",
             "sleepers",
             "digests",

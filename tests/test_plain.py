@@ -47,7 +47,8 @@ def test_words_and_graph_answer(hidden: pytest.MonkeyPatch, tmp_path: Path) -> N
     added = mind.add("我下个月要搬去青岛", tag="家")
     mind.add("明天晚上吃饺子", tag="家")
     assert [notice.code for notice in added.notices] == ["dense_off"]
-    found = mind.recall("青岛")
+    assert [hit.memory.ref for hit in mind.recall("青岛").hits] == ["n1"]  # by default the graph finds nothing
+    found = mind.under({"recall.w_graph": 0.15}).recall("青岛")
     assert [hit.memory.ref for hit in found.hits] == ["n1", "n2"]
     assert found.hits[0].routes.keys() == {"lexical", "graph"}
     assert found.hits[1].routes.keys() == {"graph"}

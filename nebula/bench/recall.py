@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from nebula.bench.metrics import Figure
+    from nebula.settings import RecallSettings
 
 #: Ids that a ranking gives.
 DEPTH = 20
@@ -107,6 +108,11 @@ def run(
     return _table(found, asked)
 
 
+def routes(recall: RecallSettings) -> list[str]:
+    """The routes that a set is scored by one by one: those that search all of it for every query."""
+    return [route for route in ROUTES if route != "time" and (route != "graph" or recall.w_graph)]
+
+
 class _Throwaway:
     """One subject's mind, with its refs' ids in the set."""
 
@@ -115,6 +121,7 @@ class _Throwaway:
         self._at: datetime | None = None
         self._ids: dict[str, str] = {}
         self._mind = Mind(folder, overrides=overrides, now=self._now)
+        self._routes = routes(self._mind.settings.recall)
 
     def _now(self) -> datetime:
         return self._at or self._default_now()
@@ -128,9 +135,9 @@ class _Throwaway:
     def ask(self, query: Query, timer: Callable[[], float]) -> Asked:
         self._at = query.at
         begun = timer()
-        found = self._mind.recall(query.text, n=DEPTH, touch=False)
+        found = self._mind.recall(query.text, n=DEPTH, touch=False, nearest=True)
         seconds = timer() - begun
-        refs = {route: found.rankings.get(route, ())[:DEPTH] for route in ROUTES}
+        refs = {route: found.rankings.get(route, ())[:DEPTH] for route in self._routes}
         refs[FUSED] = [hit.memory.ref for hit in found.hits]
         return Asked(query, {route: [self._ids[ref] for ref in ids] for route, ids in refs.items()}, seconds)
 
@@ -149,10 +156,10 @@ def _unknown_emo(memory: Mapping[str, Any]) -> str:
 
 
 def _table(found: BenchSet, asked: Sequence[Asked]) -> Table:
-    routes = (*ROUTES, FUSED)
-    cells = [(route, name) for route in routes for name in metrics.METRICS]
+    shown = tuple(asked[0].rankings)
+    cells = [(route, name) for route in shown for name in metrics.METRICS]
     values = [[metrics.METRICS[name](a.rankings[route], a.query.gold) for a in asked] for route, name in cells]
-    rows: dict[str, dict[str, Figure]] = {route: {} for route in routes}
+    rows: dict[str, dict[str, Figure]] = {route: {} for route in shown}
     for (route, name), figure in zip(cells, metrics.figures(values), strict=True):
         rows[route][name] = figure
     times = sorted(1000 * a.seconds for a in asked)

@@ -85,7 +85,7 @@ def _lines(folder: Path, table: Table) -> list[Line]:
 
 _WIDTH = 21
 #: As hits are labelled, five columns wide; a Han character takes two. The last row is what recall answers with.
-_LABELS = {"lexical": "词   ", "dense": "义   ", "graph": "图   ", "fused": "RRF  "}
+_LABELS = {"lexical": "词   ", "dense": "义   ", "graph": "图   ", "fused": "=    "}
 
 
 def _cell(figure: Figure) -> str:

@@ -46,6 +46,7 @@ def recall(
     all_: options.Everything = False,
     as_of: options.AsOf = "",
     explain: Annotated[bool, typer.Option("--explain")] = False,
+    nearest: Annotated[bool, typer.Option("--nearest")] = False,
     no_touch: Annotated[bool, typer.Option("--no-touch")] = False,
     profile: options.Profile = "",
     set_: options.SetValues = None,
@@ -61,13 +62,23 @@ def recall(
     then = run.moment("--as-of", as_of, end=True)
     given = query_text(query)
     room = _budget(budget, explain=explain)
-    found = mind.recall(given, n=limit, filters=filters, touch=not no_touch, explain=explain, as_of=then, budget=room)
+    found = mind.recall(
+        given,
+        n=limit,
+        filters=filters,
+        touch=not no_touch,
+        explain=explain,
+        as_of=then,
+        nearest=nearest,
+        budget=room,
+    )
     rows = [hit_object(hit) for hit in found.hits]
     blocks = [hit_lines(hit, explain=explain) for hit in found.hits]
     lines = [printing.joined(block) for block in blocks] if null else [line for block in blocks for line in block]
-    any_came = bool(found.hits or found.left_out)
-    nothing = [Notice("nothing")] if not (any_came or run.json) else []
-    data = {"query": found.query, "hits": rows, **_left_out(found, budget)}
+    any_came = bool(found.hits or found.left_out) and not found.abstained
+    nothing = [] if run.json or any_came else [_silence(found)]
+    silence = {"abstained": found.abstained, "evidence": found.evidence}
+    data = {"query": found.query, "hits": rows, **silence, **_left_out(found, budget)}
     said = [*found.notices, *_no_room(found, budget), *nothing]
     refs = [hit.memory.ref for hit in found.hits]
     return Outcome(data, lines, 0 if any_came else 1, said, rows=rows if jsonl else None, refs=refs, null=null)
@@ -91,6 +102,13 @@ def _left_out(found: Recalled, budget: int | None) -> dict[str, Any]:
 def _no_room(found: Recalled, budget: int | None) -> list[Notice]:
     refs = " ".join(hit.memory.ref for hit in found.left_out)
     return [Notice("no_room", {"budget": budget, "n": len(found.left_out), "refs": refs})] if refs else []
+
+
+def _silence(found: Recalled) -> Notice:
+    """That nothing is remembered; of hits that `--nearest` brings all the same, that they only came closest."""
+    if not found.abstained:
+        return Notice("nothing")
+    return Notice("only_nearest" if found.hits else "abstained")
 
 
 def query_text(text: str) -> str:
@@ -140,6 +158,7 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "old": hit.old,
         "routes": {name: {"rank": place.rank, "score": place.score} for name, place in hit.routes.items()},
         "factors": dict(hit.factors),
+        "parts": dict(hit.parts),
         "edge": hit.edge,
     }
 
@@ -169,7 +188,8 @@ def _explained(hit: Hit) -> list[Line]:
     routes = "  ".join(f"{ROUTES[n]}#{place.rank} {place.score:.4f}" for n, place in hit.routes.items())
     moved = {name: value for name, value in hit.factors.items() if abs(value - 1.0) >= 0.00005}
     factors = " ".join(f"{messages.say(f'factor.{name}')}×{value:.4f}" for name, value in moved.items())
-    said = [routes, f"RRF {hit.fused:.5f}  {factors}  = {hit.score:.5f}  (A {hit.a:.3f})"]
+    parts = [f"{ROUTES.get(name, messages.say('word.speaker'))} {value:.4f}" for name, value in hit.parts.items()]
+    said = [routes, f"{' + '.join(parts)} = {hit.fused:.5f}  {factors}  = {hit.score:.5f}  (A {hit.a:.3f})"]
     said += [f"图 ← {hit.edge}"] if hit.edge else []
     said += [f"w {hit.memory.w:g}  {hit.memory.w_why}"] if hit.memory.w_why else []
     return [[(f"      {one_line(line)}", "dim")] for line in said]

@@ -120,7 +120,7 @@ class Cache:
         catchup.read_all(self.store, found, self.mode)
         if found.changed:
             save()
-        return catchup.embed_missing(self.store, found, embedder, save) if embedder else 0
+        return catchup.embed_missing(self.store, found, self.mode, embedder, save) if embedder else 0
 
     def _view(self, found: Parts, embedded: int = 0) -> Index:
         table = found.table()

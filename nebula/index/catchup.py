@@ -196,7 +196,7 @@ def _folded(store: Store, name: str, lines: Sequence[Line], before: Folded) -> F
 # vectors
 
 
-def embed_missing(store: Store, parts: Parts, embedder: Embedder, save: Save) -> int:
+def embed_missing(store: Store, parts: Parts, mode: Mode, embedder: Embedder, save: Save) -> int:
     """Give every row its vectors, in place: those its text had before, then new ones. -> texts embedded."""
     if parts.manifest.model != embedder.key:
         parts.vectors = []
@@ -215,7 +215,7 @@ def embed_missing(store: Store, parts: Parts, embedder: Embedder, save: Save) ->
     for start in range(0, len(keys), CHUNK_TEXTS):
         chunk = keys[start : start + CHUNK_TEXTS]
         memories = [read_line(store, table, int(wanted[key][0])) for key in chunk]
-        made = embedder.embed([memory.text if memory else "" for memory in memories])
+        made = embedder.embed([memory.searchable(mode) if memory else "" for memory in memories])
         _add_vectors(parts, {key: wanted[key] for key in chunk}, dict(zip(chunk, made, strict=True)))
         save()
         if embedder.progress:

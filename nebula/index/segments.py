@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nebula.index import mentions, postings
+from nebula.index.hashing import h64
 from nebula.index.mentions import Arrivals, EdgeSource
 from nebula.index.postings import Postings
 from nebula.index.table import DTYPES, columns, lookups
@@ -62,12 +63,14 @@ def build(
     """
     texts = [arrival.memory.text for arrival in arrivals]
     # one text after another: what was cut for the one is at hand for the other
-    both = [(words.tokens(text, mode), keywords(text)) for text in texts]
+    searched = [arrival.memory.searchable(mode) for arrival in arrivals]
+    both = [(words.tokens(whole, mode), keywords(text)) for whole, text in zip(searched, texts, strict=True)]
     token_lists, keyword_lists = [tokens for tokens, _ in both], [found for _, found in both]
     segment = columns(
         [arrival.memory for arrival in arrivals],
         [(arrival.offset, arrival.length) for arrival in arrivals],
         [len(tokens) for tokens in token_lists],
+        [h64(text) for text in searched],
     )
     segment |= lookups(segment) | postings.build(token_lists) | mentions.segment(keyword_lists)
     every = [*older, segment]

@@ -13,6 +13,7 @@ import numpy as np
 from nebula import clock
 from nebula.index.hashing import h64
 from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, Memory, is_core, split_ref
+from nebula.text import dialogue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +50,9 @@ DTYPES: Mapping[str, Any] = {
     "valid_to": np.int64,
     "summarised": np.int64,  # id of the summary that digests it, 0: none
     "captured": np.bool_,  # by a later memory (spec 6)
+    "session": np.uint64,  # the conversation it is of, 0: none
+    "turn": np.int64,
+    "speaker": np.uint64,  # who speaks in it, 0: nobody known
 }
 CHANGEABLE = (
     "w",
@@ -77,7 +81,7 @@ def cell(name: str, value: Any) -> Any:
     """A record's field as its column holds it."""
     if name == "emo":
         return EMO_CODE.get(value, OTHER_EMO) if value else 0
-    if name in {"tag", "via", "text"}:
+    if name in {"tag", "via"}:
         return h64(value)
     if name == "last_hit":
         return moment(value, 0)
@@ -87,7 +91,9 @@ def cell(name: str, value: Any) -> Any:
     return moment(value, clock.FOREVER) if name == "valid_to" else value
 
 
-def columns(memories: Sequence[Memory], spans: Sequence[tuple[int, int]], terms: Sequence[int]) -> dict[str, Array]:
+def columns(
+    memories: Sequence[Memory], spans: Sequence[tuple[int, int]], terms: Sequence[int], texts: Sequence[int]
+) -> dict[str, Array]:
     """Memories with the (offset, length) of their lines and their token counts -> one array a column."""
     special: dict[str, list[Any]] = {
         "ledger": [LEDGER_CODE[m.ledger] for m in memories],
@@ -97,9 +103,17 @@ def columns(memories: Sequence[Memory], spans: Sequence[tuple[int, int]], terms:
         "length": [span[1] for span in spans],
         "terms": list(terms),
         "never": [is_core(m.ledger, m.say, pinned=False) for m in memories],
+        "text": list(texts),
+        "session": [h64(m.session) if m.session else 0 for m in memories],
+        "speaker": [speaker_hash(dialogue.named(m.speaker) or dialogue.speaker(m.text)) for m in memories],
     }
     plain = {name: [cell(name, getattr(m, name)) for m in memories] for name in DTYPES if name not in special}
     return {name: np.array((special | plain)[name], dtype=dtype) for name, dtype in DTYPES.items()}
+
+
+def speaker_hash(name: str) -> int:
+    """A speaker's folded name as its column holds it."""
+    return h64(name) if name else 0
 
 
 def _uid_number(uid: str) -> int:

@@ -18,11 +18,13 @@ import numpy as np
 from nebula.index import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
+    #: Cosines of some vectors with each query, [m, q] -> their scores, [m].
+    Score = Callable[[Array], Array]
 
 #: Below every cosine: the score of a row that has no vector.
 ABSENT = np.float32(-2.0)
@@ -30,6 +32,8 @@ ABSENT = np.float32(-2.0)
 CODES_FROM = 16_384
 #: Codes widened at a time: they never leave the cache.
 CODE_BLOCK = 512
+#: Vectors that many queries are held against at once.
+CLEAREST_BLOCK = 16_384
 #: What float32 may lose in a product of unit vectors.
 LOST = np.float32(1e-6)
 
@@ -50,13 +54,14 @@ class Vectors:
             found[rows[rows >= 0]] = True
         return found
 
-    def best(self, query: Array, eligible: Array, k: int) -> tuple[Array, Array]:
-        """Rows and their cosines: the best of any piece of the query ([q, d], unit) with any piece of the row.
+    def best(self, queries: Array, eligible: Array, k: int, score: Score) -> tuple[Array, Array]:
+        """Rows and the best score of any piece of theirs, `score` making one of its cosines with `queries` ([q, d]).
 
         Of the eligible rows (bool [n]) that have a vector at least the k best, with all that tie; ascending, float32.
+        Cosines that are off by e must move a score by at most e.
         """
         low = np.full(self.n, ABSENT, np.float32)
-        scanned = [_scan(segment, query, eligible) for segment in self.segments]
+        scanned = [_scan(segment, queries, eligible, score) for segment in self.segments]
         for rows, _, cosine, off in scanned:
             np.maximum.at(low, rows, cosine - off)
         known = low[low > ABSENT]
@@ -64,10 +69,21 @@ class Vectors:
         best = np.full(self.n, ABSENT, np.float32)
         for segment, (rows, at, cosine, off) in zip(self.segments, scanned, strict=True):
             may = np.flatnonzero(cosine + off >= least)
-            exact = _cosines(segment["vec"][at[may]], query) if off.any() else cosine[may]
+            exact = _scores(segment["vec"][at[may]], queries, score) if off.any() else cosine[may]
             np.maximum.at(best, rows[may], exact)
         found = np.flatnonzero(best > ABSENT)
         return found, best[found]
+
+    def clearest(self, queries: Array) -> Array:
+        """The best cosine of each query ([q, d], unit) with any row; -1 where no row has a vector, float32 [q]."""
+        found = np.full(len(queries), -1.0, np.float32)
+        for segment in self.segments:
+            for start in range(0, len(segment["vec"]), CLEAREST_BLOCK):
+                block = slice(start, start + CLEAREST_BLOCK)
+                owned = segment["vec"][block][segment["vec_row"][block] >= 0]
+                if len(owned):
+                    np.maximum(found, (owned @ queries.T).max(axis=0), out=found)
+        return found
 
     def by_hash(self, hashes: Array) -> dict[int, Array]:
         """Text hash -> its pieces' vectors [p, d], for those of `hashes` that were embedded before."""
@@ -110,23 +126,26 @@ class Vectors:
         return found
 
 
-def _scan(segment: Mapping[str, Array], query: Array, eligible: Array) -> tuple[Array, Array, Array, Array]:
-    """Rows and places of a segment's eligible vectors, their cosines, and by how much each may be off."""
+def _scan(
+    segment: Mapping[str, Array], queries: Array, eligible: Array, score: Score
+) -> tuple[Array, Array, Array, Array]:
+    """Rows and places of a segment's eligible vectors, their scores, and by how much each may be off."""
     rows = segment["vec_row"]
     at = np.flatnonzero(eligible[rows] & (rows >= 0)) if len(eligible) else np.zeros(0, np.int64)
     if len(rows) < CODES_FROM or len(at) * 8 < len(rows):
         vectors = segment["vec"] if len(at) == len(rows) else segment["vec"][at]
-        return rows[at], at, _cosines(vectors, query), np.zeros(len(at), np.float32)
-    return rows[at], at, _code_cosines(segment, query)[at], segment["vec_off"][at]
+        return rows[at], at, _scores(vectors, queries, score), np.zeros(len(at), np.float32)
+    return rows[at], at, _code_scores(segment, queries, score)[at], segment["vec_off"][at]
 
 
-def _cosines(vectors: Array, query: Array) -> Array:
-    """The best cosine of any piece of the query with each vector, float32 [p]."""
-    found: Array = vectors @ query[0] if len(query) == 1 else (vectors @ query.T).max(axis=1, initial=ABSENT)
-    return found
+def _scores(vectors: Array, queries: Array, score: Score) -> Array:
+    """The score of each vector, float32 [p]."""
+    if not len(vectors):
+        return np.zeros(0, np.float32)
+    return score((vectors @ queries[0])[:, None] if len(queries) == 1 else vectors @ queries.T)
 
 
-def _code_cosines(segment: Mapping[str, Array], query: Array) -> Array:
+def _code_scores(segment: Mapping[str, Array], queries: Array, score: Score) -> Array:
     """The same with the codes; off by `vec_off` at most."""
     codes = segment["vec_code"]
     found = np.empty(len(codes), np.float32)
@@ -135,8 +154,8 @@ def _code_cosines(segment: Mapping[str, Array], query: Array) -> Array:
         block = codes[start : start + CODE_BLOCK]
         part = wide[: len(block)]
         part[...] = block
-        found[start : start + CODE_BLOCK] = _cosines(part, query)
-    found *= segment["vec_step"]
+        cosines = (part @ queries[0])[:, None] if len(queries) == 1 else part @ queries.T
+        found[start : start + CODE_BLOCK] = score(cosines * segment["vec_step"][start : start + CODE_BLOCK, None])
     return found
 
 

@@ -130,6 +130,13 @@ class Memory:
         """What a person types for it: `n12`, or the uid where the id was already taken."""
         return self.uid if self.repeated else f"{BY_NAME[self.ledger].letter}{self.id}"
 
+    def searchable(self, mode: str) -> str:
+        """What words and meaning are looked for in: the text, and the story's own time where it has one.
+
+        In mode `words`, the first version's way of reading, the text alone.
+        """
+        return f"{self.text} {self.time}" if self.time and mode == "full" else self.text
+
     @property
     def seconds(self) -> int:
         """`at` in seconds since year 1 (see clock); 0, the oldest, where it can't be read."""

@@ -1,4 +1,4 @@
-"""The dense route 义#: the cosine of the query's vector with each memory's pieces (spec 5)."""
+"""The dense route 义#: the cosine of the query, and of its best sentence, with each memory's pieces (spec 5)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,58 @@ from typing import TYPE_CHECKING, Any
 from nebula.recall.ranking import Ranking, top
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from nebula.index.view import Index
+    from nebula.recall.hit import Probe
+
+    Array = NDArray[Any]
+
+#: How far a sentence counts less the longer ago it was said: LOST · (1 - KEPT ^ lines before the end), in cosine.
+LOST = 0.2
+KEPT = 0.7
 
 
-def rank(query: NDArray[Any], index: Index, eligible: NDArray[Any], k: int) -> Ranking:
-    """Rows by the best cosine of a piece of the query ([q, d], unit rows) with a piece of theirs.
+def rank(probe: Probe, index: Index, eligible: Array, clauses: float, k: int) -> Ranking:
+    """Rows by the best score of a piece of theirs (see `scoring`); those without a vector are left out."""
+    import numpy as np
 
-    Rows without a vector are left out.
+    queries, score = scoring(probe, clauses)
+    rows, scores = index.vectors.best(queries, eligible, k, score)
+    # the last bits depend on the batch in which a text was embedded: equal texts are equal, and ties go by ref
+    return top(np.round(scores, 6), rows, index.table.order_of, k)
+
+
+def scores(probe: Probe, index: Index, rows: Array, clauses: float) -> Array:
+    """The same scores of any rows, float32 [r]; NaN where a row has no vector."""
+    import numpy as np
+
+    queries, score = scoring(probe, clauses)
+    vectors, owner = index.vectors.of_rows(rows)
+    found = np.full(len(rows), -np.inf, np.float32)
+    if len(owner):
+        np.maximum.at(found, owner, score(vectors @ queries.T))
+    return np.where(np.isinf(found), np.nan, np.round(found, 6))
+
+
+def scoring(probe: Probe, clauses: float) -> tuple[Array, Callable[[Array], Array]]:
+    """Query vectors [q, d], and what makes one score of a piece's cosines with them ([m, q] -> [m]).
+
+    Score = (1 - clauses) · the whole query's + clauses · the best sentence's less what its age in the dialogue takes;
+    of a query of several pieces the best counts as the whole. Cosines that are off by e move a score by at most e.
     """
     import numpy as np
 
-    rows, cosines = index.vectors.best(query, eligible, k)
-    # the last bits depend on the batch in which a text was embedded: equal texts are equal, and ties go by ref
-    return top(np.round(cosines, 6), rows, index.table.order_of, k)
+    whole = len(probe.whole)
+    if not len(probe.clauses) or not clauses:
+        return probe.whole, lambda cosines: cosines.max(axis=1)
+    less = (LOST * (1.0 - KEPT ** np.asarray(probe.back, np.float32))).astype(np.float32)
+
+    def both(cosines: Array) -> Array:
+        best = (cosines[:, whole:] - less).max(axis=1)
+        mixed: Array = np.float32(1.0 - clauses) * cosines[:, :whole].max(axis=1) + np.float32(clauses) * best
+        return mixed
+
+    return np.concatenate([probe.whole, probe.clauses]), both

@@ -9,7 +9,7 @@ from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from nebula.mindlib.record import Memory
 
@@ -27,12 +27,27 @@ class Filters:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A query as the routes take it. `vector`: unit vectors of its pieces [q, d], None where the dense route is off."""
+class Probe:
+    """A query as the dense route takes it: unit vectors of its pieces [q, d] and of its sentences [s, d].
 
-    tokens: Sequence[str]
-    vector: Any
+    `back`: how many lines before the last one each sentence stands.
+    """
+
+    whole: Any
+    clauses: Any = ()
+    back: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query as the routes take it. `terms`: how much each is asked for; `probe`: None if dense is off."""
+
+    terms: Mapping[str, float]
+    probe: Probe | None
     n: int
+    #: What it may call a speaker by, and the times it names: seconds, the end not included.
+    names: Collection[str] = ()
+    windows: Sequence[tuple[int, int]] = ()
     dominant: str = ""  # the mood's dominant colour
     feels: bool = False  # the query has an emotion word
 
@@ -55,6 +70,8 @@ class Hit:
     a: float
     routes: Mapping[str, Place]
     factors: Mapping[str, float]
+    #: What each part added to `fused`.
+    parts: Mapping[str, float] = field(default_factory=dict)
     old: bool = False
     #: For a hit of the graph: the edge that brought it most, e.g. "n3 共同关键词 灯塔·看守".
     edge: str = ""
@@ -67,8 +84,20 @@ class Hit:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """The clearest that any memory has for a query: cosine with the whole of it, share of its information (0…1)."""
+
+    cosine: float
+    share: float
+
+
+@dataclass(frozen=True)
 class Recollection:
-    """The hits, best first, and each route's own refs, best first, before fusion."""
+    """The hits, best first, and each route's own refs, best first, before fusion.
+
+    `evidence`: None where the dense route was off: nothing is known then of what words don't say.
+    """
 
     hits: Sequence[Hit] = ()
     rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    evidence: Evidence | None = None

@@ -1,22 +1,19 @@
-"""The lexical route 词#: BM25 over the mind's tokens (spec 5)."""
+"""The lexical route 词#: how much of the query's information a memory holds, by BM25 over its tokens (spec 5)."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from nebula.recall.ranking import Ranking, top
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from nebula.index.view import Index
 
-K1 = 1.5
-B = 0.75
+#: A line k before a dialogue's last one counts this to the power of k: what is spoken of now stands at the end.
+FADING = 0.9
 
 
 def idf(df: float, n: float) -> float:
@@ -24,26 +21,27 @@ def idf(df: float, n: float) -> float:
     return math.log(1.0 + (n - df + 0.5) / (df + 0.5))
 
 
-def rank(tokens: Sequence[str], index: Index, eligible: NDArray[Any], k: int) -> Ranking:
-    """Σ over the query's tokens t of idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · dl / avgdl)), k1 1.5, b 0.75.
+def shares(terms: Mapping[int, float], index: Index, k1: float, b: float) -> NDArray[Any]:
+    """BM25 of every row as a share of the highest that the query could score; float64 [n], 0…1.
 
-    N, df and the mean length count every row of the mind; only `eligible` rows (bool [n]) that hold a token are given.
-    A token that stands twice in the query counts twice. No token: an empty ranking.
+    Σ_t asked(t) · idf(t) · (k1 + 1) · tf / (tf + k1 · (1 - b + b · dl / avgdl)) over Σ_t asked(t) · idf(t) · (k1 + 1):
+    terms that no memory holds keep the share low. `terms`: hash -> how much it is asked for. N, df and the mean length
+    count every row. The share ranks as BM25 does; it has a scale of its own, the same for every query.
     """
     import numpy as np
-
-    from nebula.index.hashing import h64
 
     length = index.table.column("terms")
     n = len(length)
     scores = np.zeros(n)
-    if not n or not tokens:
-        return Ranking()
-    norm = K1 * (1.0 - B + B * length / max(1e-9, float(length.mean())))
+    if not n or not terms:
+        return scores
+    norm = k1 * (1.0 - b + b * length / max(1e-9, float(length.mean())))
     postings = index.postings
-    for token, count in Counter(tokens).items():
-        rows, tf = postings.run(h64(token))
+    highest = 0.0
+    for token, asked in terms.items():
+        rows, tf = postings.run(token)
+        weight = asked * idf(len(rows), n)
+        highest += weight
         if len(rows):
-            scores[rows] += count * idf(len(rows), n) * (K1 + 1.0) * tf / (tf + norm[rows])
-    found = np.flatnonzero(eligible & (scores > 0))
-    return top(scores[found], found, index.table.order_of, k)
+            scores[rows] += weight * tf / (tf + norm[rows])
+    return scores / highest

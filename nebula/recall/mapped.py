@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nebula.index import graph as graphs
-from nebula.index import kinds
+from nebula.index import kinds, sessions
 from nebula.index.hashing import h64
 from nebula.index.neighbours import Neighbours
+from nebula.index.table import speaker_hash
 from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, LEDGERS
 from nebula.recall import dense, graph, lexical
+from nebula.recall.hit import Evidence
 from nebula.recall.modulation import Facts
-from nebula.recall.ranking import Ranking
+from nebula.recall.ranking import Ranking, top
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from nebula.index.view import Index
     from nebula.mindlib.record import Memory
-    from nebula.recall.hit import Filters
+    from nebula.recall.hit import Filters, Probe
     from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
 
@@ -58,6 +60,10 @@ class MappedSearch:
         self.ageing = ageing
         self.replaced = replaced
         self._walk: graph.Walk | None = None
+        self._probe: Probe | None = None
+        self._near = Ranking()
+        self._share: Array = np.zeros(0)
+        self._windows: Sequence[tuple[int, int]] = ()
         self._seen: dict[int, Mapping[str, Any]] = {}
 
     @cached_property
@@ -83,13 +89,79 @@ class MappedSearch:
             mask &= column("at") <= filters.until
         return mask
 
-    def lexical(self, tokens: Sequence[str], k: int) -> Ranking:
-        """See `recall.lexical`."""
-        return self._look(lexical.rank(tokens, self.index, self.eligible, k))
+    def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
+        """The rows with the highest shares of the query's information (see `recall.lexical`), neighbours' lent."""
+        recall, order = self.settings.recall, self.index.table.order_of
+        asked = {h64(term): count for term, count in terms.items()}
+        self._share = lexical.shares(asked, self.index, recall.k1, recall.b) * self.alive
+        own = np.flatnonzero(self._share)
+        rows = np.array(top(self._share[own], own, order, 2 * k).ids, np.int64)
+        if recall.before or recall.after:
+            beside = [sessions.beside(self.index.table, rows, step) for step in (-1, 1)]
+            rows = np.array(sorted({*rows.tolist(), *beside[0].tolist(), *beside[1].tolist()} - {-1}), np.int64)
+        rows = rows[self.eligible[rows]]
+        lent = self._lent(rows)
+        return self._look(top(lent[lent > 0], rows[lent > 0], order, k))
 
-    def dense(self, vector: Any, k: int) -> Ranking:
+    def _lent(self, rows: Array) -> Array:
+        """A row's own share, and parts of its neighbours': what was said just before belongs to what is said here."""
+        recall, found = self.settings.recall, self._share[rows]
+        for part, step in ((recall.before, -1), (recall.after, 1)):
+            if part:
+                beside = sessions.beside(self.index.table, rows, step)
+                found = found + part * np.where(beside >= 0, self._share[beside], 0.0)
+        return found
+
+    def dense(self, probe: Probe, k: int) -> Ranking:
         """See `recall.dense`."""
-        return self._look(dense.rank(vector, self.index, self.eligible, k))
+        self._probe = probe
+        self._near = dense.rank(probe, self.index, self.eligible, self.settings.recall.clauses, k)
+        return self._look(self._near)
+
+    def time(self, windows: Sequence[tuple[int, int]], k: int) -> Ranking:
+        """The rows written in one of the windows; score 1."""
+        self._windows = windows
+        rows = np.flatnonzero(self.eligible)
+        inside = self._inside(rows)
+        return self._look(top(inside[inside > 0], rows[inside > 0], self.index.table.order_of, k))
+
+    def _inside(self, rows: Array) -> Array:
+        at = self.index.table.values("at", rows)
+        found = np.zeros(len(rows))
+        for first, end in self._windows:
+            found[(at >= first) & (at < end)] = 1.0
+        return found
+
+    def scores(self, route: str, rows: Sequence[int]) -> Sequence[float]:
+        """Of any rows; one that has no vector yet counts as the last that the dense route gave."""
+        at = np.array(rows, np.int64)
+        if route == "lexical":
+            found = self._lent(at)
+        elif route == "dense" and self._probe is not None:
+            last = self._near.scores[-1] if self._near.scores else 0.0
+            found = np.nan_to_num(dense.scores(self._probe, self.index, at, self.settings.recall.clauses), nan=last)
+        elif route == "graph" and self._walk is not None:
+            p = dict(zip(self._walk.nodes.tolist(), self._walk.p.tolist(), strict=True))
+            most = max(p.values())
+            return [p.get(row, 0.0) / most for row in rows]
+        elif route == "time":
+            found = self._inside(at)
+        else:
+            found = np.zeros(len(at))
+        return found.tolist()  # type: ignore[no-any-return]
+
+    def spoken(self, names: Sequence[str], rows: Sequence[int]) -> Sequence[float]:
+        """1 for each row that one of the names speaks, else 0."""
+        mine = self.index.table.values("speaker", np.array(rows, np.int64))
+        asked = np.array([speaker_hash(name) for name in names], np.uint64)
+        return np.isin(mine, asked).astype(float).tolist()  # type: ignore[no-any-return]
+
+    def evidence(self) -> Evidence | None:
+        """The clearest that an eligible row has for the whole query, among the first of the dense route."""
+        if self._probe is None or not self._near.ids:
+            return None
+        whole = dense.scores(self._probe, self.index, np.array(self._near.ids, np.int64), 0.0)
+        return Evidence(float(whole.max()), float(self._share[self.eligible].max()))
 
     def _look(self, ranking: Ranking) -> Ranking:
         """Read what is needed of a ranking's rows at once: one row at a time costs 300 times as much."""

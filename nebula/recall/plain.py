@@ -18,11 +18,11 @@ from nebula.recall import lexical
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking
 from nebula.recall.recollect import admits
-from nebula.text import words
+from nebula.text import dialogue, words
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Filters
@@ -52,6 +52,8 @@ class PlainSearch:
         self.ageing = ageing
         self.replaced = replaced
         self._p: dict[Hashable, float] = {}
+        self._lexical: dict[int, float] = {}
+        self._inside: dict[int, float] = {}
 
     @cached_property
     def alive(self) -> list[bool]:
@@ -69,31 +71,75 @@ class PlainSearch:
     @cached_property
     def counts(self) -> list[Counter[str]]:
         """Every row's tokens."""
-        return [Counter(words.tokens(memory.text, self.settings.recall.tokens)) for memory in self.memories]
+        mode = self.settings.recall.tokens
+        return [Counter(words.tokens(memory.searchable(mode), mode)) for memory in self.memories]
 
     def _top(self, scores: dict[int, float], k: int) -> Ranking:
         rows = [row for row, score in scores.items() if score > 0 and self.eligible[row]]
         rows = sorted(rows, key=lambda row: (-scores[row], self.order(row)))[:k]
         return Ranking(rows, [scores[row] for row in rows])
 
-    def lexical(self, tokens: Sequence[str], k: int) -> Ranking:
-        """BM25 as in `recall.lexical`."""
-        n = len(self.memories)
+    def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
+        """Shares as in `recall.lexical`, and what the turns beside lend."""
+        n, recall = len(self.memories), self.settings.recall
         lengths = [counter.total() for counter in self.counts]
         mean = max(1e-9, sum(lengths) / n) if n else 1.0
         scores: dict[int, float] = defaultdict(float)
-        for token, asked in Counter(tokens).items():
+        highest = 0.0
+        for token, asked in terms.items():
             rows = [row for row in range(n) if token in self.counts[row]]
             weight = asked * lexical.idf(len(rows), n)
+            highest += weight
             for row in rows:
                 tf = self.counts[row][token]
-                norm = lexical.K1 * (1 - lexical.B + lexical.B * lengths[row] / mean)
-                scores[row] += weight * (lexical.K1 + 1) * tf / (tf + norm)
-        return self._top(scores, k)
+                scores[row] += weight * tf / (tf + recall.k1 * (1 - recall.b + recall.b * lengths[row] / mean))
+        share = {row: score / highest for row, score in scores.items() if self.alive[row]}
+        lent = dict(share)
+        for part, step in ((recall.before, -1), (recall.after, 1)):
+            for row in range(n):
+                given = share.get(self._beside(row, step), 0.0)
+                if part and given:
+                    lent[row] = lent.get(row, 0.0) + part * given
+        self._lexical = lent
+        return self._top(lent, k)
 
-    def dense(self, vector: Any, k: int) -> Ranking:
+    @cached_property
+    def _turns(self) -> dict[tuple[str, int], int]:
+        return {(memory.session, memory.turn): row for row, memory in enumerate(self.memories) if memory.session}
+
+    def _beside(self, row: int, step: int) -> int:
+        memory = self.memories[row]
+        return self._turns.get((memory.session, memory.turn + step), -1)
+
+    def dense(self, probe: Any, k: int) -> Ranking:
         """No vectors without numpy."""
         return Ranking()
+
+    def time(self, windows: Sequence[tuple[int, int]], k: int) -> Ranking:
+        """The rows written in one of the windows; score 1."""
+        self._inside = {
+            row: 1.0
+            for row, memory in enumerate(self.memories)
+            if any(first <= memory.seconds < end for first, end in windows)
+        }
+        return self._top(self._inside, k)
+
+    def scores(self, route: str, rows: Sequence[int]) -> Sequence[float]:
+        """Of any rows, 0 where the route finds nothing."""
+        if route == "graph":
+            most = max(self._p.values(), default=1.0) or 1.0
+            return [self._p.get(row, 0.0) / most for row in rows]
+        found = {"lexical": self._lexical, "time": self._inside}.get(route, {})
+        return [found.get(row, 0.0) for row in rows]
+
+    def spoken(self, names: Sequence[str], rows: Sequence[int]) -> Sequence[float]:
+        """1 for each row that one of the names speaks, else 0."""
+        spoken = [dialogue.named(self.memories[r].speaker) or dialogue.speaker(self.memories[r].text) for r in rows]
+        return [float(speaker in names) if speaker else 0.0 for speaker in spoken]
+
+    def evidence(self) -> None:
+        """Words alone don't say that a thing is not remembered."""
+        return
 
     @cached_property
     def edges(self) -> list[Edge]:

@@ -1,4 +1,4 @@
-"""One recall from question to hits: three routes, fusion by rank, then the factors (spec 5).
+"""One recall from question to hits: the routes, their fusion, then the factors (spec 5).
 
 `Search` is what it searches: the mapped index, or plain records where numpy is missing.
 """
@@ -9,29 +9,41 @@ from typing import TYPE_CHECKING, Protocol
 
 from nebula.recall import fusion, modulation
 from nebula.recall.graph import SEEDS
-from nebula.recall.hit import Filters, Hit, Place, Question, Recollection
+from nebula.recall.hit import Evidence, Filters, Hit, Place, Question, Recollection
 from nebula.recall.ranking import ROUTE_DEPTH, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from nebula.mindlib.record import Memory
+    from nebula.recall.hit import Probe
     from nebula.recall.modulation import Facts
-    from nebula.settings import Settings
+    from nebula.settings import RecallSettings, Settings
 
 
 class Search(Protocol):
-    """The rows of one mind at one moment, and the three routes over them."""
+    """The rows of one mind at one moment, and the routes over them."""
 
-    def lexical(self, tokens: Sequence[str], k: int) -> Ranking:
+    def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
         """The lexical route's first k."""
 
-    def dense(self, vector: Any, k: int) -> Ranking:
+    def dense(self, probe: Probe, k: int) -> Ranking:
         """The dense route's first k."""
 
     def graph(self, seeds: Ranking, k: int) -> Ranking:
         """The graph route's first k from the seeds."""
+
+    def time(self, windows: Sequence[tuple[int, int]], k: int) -> Ranking:
+        """The first k rows written in one of the windows, score 1."""
+
+    def scores(self, route: str, rows: Sequence[int]) -> Sequence[float]:
+        """What a route that was asked before gives to any rows; 0 where it finds nothing."""
+
+    def spoken(self, names: Sequence[str], rows: Sequence[int]) -> Sequence[float]:
+        """1 for each row that one of the names speaks, else 0."""
+
+    def evidence(self) -> Evidence | None:
+        """The clearest that any row has for what lexical and dense were asked; None without the dense route."""
 
     def order(self, row: int) -> int:
         """The key that settles ties."""
@@ -53,15 +65,9 @@ class Search(Protocol):
 
 
 def recollect(search: Search, question: Question, settings: Settings, *, explain: bool = False) -> Recollection:
-    """The n memories that come to mind. `explain` also puts the walk's edges into words."""
-    weights = {"lexical": settings.recall.w_lexical, "dense": settings.recall.w_dense, "graph": settings.recall.w_graph}
-    rankings = {"lexical": search.lexical(question.tokens, ROUTE_DEPTH)}
-    if question.vector is not None:
-        rankings["dense"] = search.dense(question.vector, ROUTE_DEPTH)
-    seeds = fusion.fuse(rankings, weights, settings.recall.k, search.order)
-    rankings["graph"] = search.graph(Ranking(seeds.ids[:SEEDS], seeds.scores[:SEEDS]), ROUTE_DEPTH)
-    fused = fusion.fuse(rankings, weights, settings.recall.k, search.order)
-
+    """The n memories that come to mind. `explain` also walks the graph where it has no weight, for its edges' words."""
+    rankings = routes(search, question, settings, walk=explain)
+    fused, parts = fuse(search, question, rankings, settings.recall)
     scored = []
     for row, base in zip(fused.ids, fused.scores, strict=True):
         multipliers = modulation.factors(search.facts(row), settings)
@@ -75,17 +81,66 @@ def recollect(search: Search, question: Question, settings: Settings, *, explain
             continue
         facts = search.facts(row)
         felt = modulation.emotion(facts, settings.recall, dominant=question.dominant, query_feels=question.feels)
-        edge = search.strongest_edge(row) if explain and "graph" in places[row] else ""
+        edge = search.strongest_edge(row) if explain and "graph" in places.get(row, {}) else ""
         every = {**multipliers, "emotion": felt}
-        hits.append(Hit(memory, score * felt, base, facts.a, places[row], every, search.is_old(row), edge))
+        hits.append(
+            Hit(
+                memory,
+                score * felt,
+                base,
+                facts.a,
+                places.get(row, {}),
+                every,
+                {part: values[row] for part, values in parts.items() if values.get(row)},
+                search.is_old(row),
+                edge,
+            )
+        )
     hits.sort(key=lambda hit: -hit.score)
     refs = {route: [search.ref(row) for row in ranking.ids] for route, ranking in rankings.items()}
-    return Recollection(hits, refs)
+    return Recollection(hits, refs, search.evidence())
+
+
+def routes(search: Search, question: Question, settings: Settings, *, walk: bool) -> dict[str, Ranking]:
+    """Each route's first, in the order of their labels; those that the question gives nothing to are left out."""
+    recall = settings.recall
+    rankings = {"lexical": search.lexical(question.terms, ROUTE_DEPTH)}
+    if question.probe is not None:
+        rankings["dense"] = search.dense(question.probe, ROUTE_DEPTH)
+    if recall.w_graph or walk:
+        seeds, _ = fuse(search, question, rankings, recall)
+        rankings["graph"] = search.graph(Ranking(seeds.ids[:SEEDS], seeds.scores[:SEEDS]), ROUTE_DEPTH)
+    if question.windows and recall.w_time:
+        rankings["time"] = search.time(question.windows, ROUTE_DEPTH)
+    return rankings
+
+
+def fuse(
+    search: Search, question: Question, rankings: Mapping[str, Ranking], recall: RecallSettings
+) -> tuple[Ranking, Mapping[str, Mapping[int, float]]]:
+    """The candidates in one order, and what each part adds to a row."""
+    weights = {route: getattr(recall, f"w_{route}") for route in (*fusion.ROUTES, fusion.SPEAKER)}
+    if recall.fusion == "ranks":
+        parts = {
+            route: {row: weights[route] / (recall.k + rank + 1) for rank, row in enumerate(ranking.ids)}
+            for route, ranking in rankings.items()
+        }
+        return fusion.fuse(rankings, weights, recall.k, search.order), parts
+    rows = list(dict.fromkeys(row for route, ranking in rankings.items() if weights[route] for row in ranking.ids))
+    scores = {route: search.scores(route, rows) for route in rankings}
+    if question.names and weights[fusion.SPEAKER]:
+        scores[fusion.SPEAKER] = search.spoken(sorted(question.names), rows)
+    added = {
+        part: {row: weights[part] * value for row, value in zip(rows, values, strict=True)}
+        for part, values in scores.items()
+    }
+    return fusion.mix(rows, scores, weights, search.order), added
 
 
 def _places(rankings: Mapping[str, Ranking]) -> dict[int, dict[str, Place]]:
     places: dict[int, dict[str, Place]] = {}
-    for route, ranking in rankings.items():
+    for route in fusion.ROUTES:
+        ranking = rankings.get(route, Ranking())
         for rank, (row, score) in enumerate(zip(ranking.ids, ranking.scores, strict=True), start=1):
             places.setdefault(row, {})[route] = Place(rank, score)
     return places

@@ -61,7 +61,7 @@ def test_recall_line(nebula: Nebula) -> None:
     nebula("add", "记忆星图 v2 定稿：三路召回", *NOW)
     said = nebula("recall", "记忆星图", *NOW)
     assert said.code == 0
-    assert re.fullmatch(r"\d\.\d{3} \[词#1 义#1 图#1\] 2026-11-13 记忆星图 v2 定稿：三路召回  n1\n", said.out)
+    assert re.fullmatch(r"\d\.\d{3} \[词#1 义#1\] 2026-11-13 记忆星图 v2 定稿：三路召回  n1\n", said.out)
 
 
 def test_recall_json_and_explain_agree(nebula: Nebula) -> None:
@@ -76,10 +76,11 @@ def test_recall_json_and_explain_agree(nebula: Nebula) -> None:
     assert hit["ledger"] == "notes"
     assert hit["freshness"] == pytest.approx(1.0)
     assert hit["old"] is False
-    assert set(hit["routes"]) <= {"lexical", "dense", "graph"}
+    assert set(hit["routes"]) <= {"lexical", "dense"}
+    assert sum(hit["parts"].values()) == pytest.approx(hit["fused"])
     assert hit["label"].startswith("[")
     said = nebula("recall", "几点开船", "--explain", "--no-touch", *NOW).out
-    assert f"RRF {hit['fused']:.5f}" in said
+    assert f"义 {hit['parts']['dense']:.4f} = {hit['fused']:.5f}" in said
     assert f"= {hit['score']:.5f}" in said
     assert f"义#{hit['routes']['dense']['rank']} {hit['routes']['dense']['score']:.4f}" in said
 

@@ -19,12 +19,12 @@ from nebula.mindlib import files
 from nebula.mindlib.changes import hit_line, set_line
 from nebula.mindlib.record import Memory
 from nebula.mindlib.store import CHANGES, Store
+from nebula.recall import asking
 from nebula.recall.hit import Filters
 from nebula.recall.mapped import MappedSearch
 from nebula.recall.plain import PlainSearch
 from nebula.recall.ranking import Ranking
 from nebula.settings import Settings
-from nebula.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,8 +235,8 @@ def test_plain_routes_are_the_twin(tmp_path: Path, seed: int) -> None:
     mapped = MappedSearch(index, Settings(), now, Filters(), ageing)
     plain = PlainSearch(store.read_all().memories, Settings(), now, Filters(), ageing)
     for query in ("灯塔看守", "github 密钥", "妈妈去医院"):
-        tokens = words.query_tokens(query)
-        left, right = mapped.lexical(tokens, 200), plain.lexical(tokens, 200)
+        terms = asking.terms(query, Settings().recall)
+        left, right = mapped.lexical(terms, 200), plain.lexical(terms, 200)
         assert [mapped.ref(row) for row in left.ids] == [plain.ref(row) for row in right.ids]
         assert left.scores == pytest.approx(right.scores, abs=1e-9)
         seeds = Ranking(left.ids[:20], left.scores[:20]), Ranking(right.ids[:20], right.scores[:20])

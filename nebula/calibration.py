@@ -1,0 +1,164 @@
+"""What queries about nothing find in a mind: the stock queries asked of its index, kept in a small derived file.
+
+The stock (assets/stock) is made up: questions and talk about other people's lives, in Han and in Latin script. Their
+terms and the bundled encoder's vectors ship beside it. The figures are taken again when the mind has grown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from nebula import places
+from nebula.errors import NebulaError
+from nebula.mindlib import files
+from nebula.recall import floor
+from nebula.recall.floor import Nulls
+from nebula.text import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from nebula.encoder import Encoder
+    from nebula.index.view import Index
+    from nebula.recall.hit import Evidence
+    from nebula.settings import RecallSettings
+
+    Array = NDArray[Any]
+
+FILE = "floor.json"
+#: The figures of a mind hold until it is this much larger or smaller.
+GROWN = 1.25
+#: Kinds of query, each with stock queries of its own: by script, and a few words beside whole sentences.
+KINDS = ("han", "latin", "han-short", "latin-short")
+#: Characters of a short query in Han script, words of one in Latin script.
+SHORT = {"han": 6, "latin": 3}
+
+
+@dataclass(frozen=True)
+class Stock:
+    """q queries: kind (its place in KINDS) [q], unit vectors [q, d]; query i asks terms[starts[i] : starts[i + 1]]."""
+
+    kind: Array
+    vectors: Array
+    terms: Array
+    asked: Array
+    starts: Array
+
+
+def kind_of(query: str) -> str:
+    """By which stock queries a query is judged: what a few words find is less near than what a sentence finds."""
+    runs = words.RUNS.findall(query)
+    han = [run for run in runs if words.unspaced(run)]
+    script, length = ("han", len(query.strip())) if han else ("latin", len(runs))
+    return f"{script}-short" if length <= SHORT[script] else script
+
+
+def queries() -> list[tuple[str, str]]:
+    """The stock's (kind, query) as they stand in the file."""
+    lines = (places.asset("stock") / "queries.jsonl").read_bytes().splitlines()
+    return [(obj["kind"], obj["query"]) for obj in map(orjson.loads, lines)]
+
+
+def make(found: Sequence[tuple[str, str]], encoder: Encoder, recall: RecallSettings) -> Stock:
+    """Stock queries as the routes are asked them. Raises what the encoder raises."""
+    import numpy as np
+
+    from nebula.index.hashing import h64
+    from nebula.recall import asking
+
+    terms = [asking.terms(query, recall) for _, query in found]
+    encoded = encoder.encode([query for _, query in found])
+    first = np.searchsorted(encoded.owner, np.arange(len(found)))
+    return Stock(
+        np.array([KINDS.index(kind) for kind, _ in found], np.uint8),
+        encoded.vectors[first],
+        np.array([h64(term) for each in terms for term in each], np.uint64),
+        np.array([count for each in terms for count in each.values()], np.float32),
+        np.cumsum([0, *map(len, terms)]).astype(np.int64),
+    )
+
+
+@cache
+def _shipped() -> tuple[Stock, dict[str, str]]:
+    from nebula.mindlib import tensors
+
+    arrays, meta = tensors.read(places.asset("stock") / "stock.safetensors")
+    return Stock(**arrays), meta
+
+
+def stock(encoder: Encoder, recall: RecallSettings) -> Stock:
+    """The stock under an encoder and settings; worked out where they are not those it ships for."""
+    shipped, meta = _shipped()
+    if (meta["key"], meta["tokens"]) == (encoder.key, recall.tokens) and recall.clauses:
+        return shipped
+    return make(queries(), encoder, recall)
+
+
+def judge(
+    query: str, found: Evidence, index: Index, encoder: Encoder, recall: RecallSettings, folder: Path | None
+) -> float:
+    """How far a query's clearest find stands out from what its kind of stock queries find, in floors (recall.floor)."""
+    kind = kind_of(query)
+    evidence = floor.evidence(found, nulls(index, kind, encoder, recall, folder))
+    return floor.in_floors(evidence, recall.floor, short=kind.endswith("-short"))
+
+
+def nulls(index: Index, kind: str, encoder: Encoder, recall: RecallSettings, folder: Path | None) -> Nulls:
+    """What the stock queries of a kind find, from the file in the index's `folder` or taken anew and put there.
+
+    No folder: taken anew and kept nowhere. A file that can't be read or written costs time alone.
+    """
+    key = f"{encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}"
+    kept = _read(folder / FILE) if folder else {}
+    mine = kept.get(kind, {})
+    if mine.get("key") == key and mine["n"] / GROWN <= index.table.n <= mine["n"] * GROWN:
+        return Nulls(_pair(mine["cosine"]), _pair(mine["share"]))
+    found = measure(index, stock(encoder, recall), KINDS.index(kind), recall)
+    if folder:
+        with contextlib.suppress(NebulaError):
+            entry = {"key": key, "n": index.table.n, **asdict(found)}
+            files.replace(folder / FILE, orjson.dumps(kept | {kind: entry}), durable=False)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = orjson.loads(path.read_bytes())
+        for entry in found.values():
+            _pair(entry["cosine"]), _pair(entry["share"]), float(entry["n"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return found  # type: ignore[no-any-return]
+
+
+def _pair(values: list[float]) -> tuple[float, float]:
+    mean, deviation = map(float, values)
+    return mean, deviation
+
+
+def measure(index: Index, asked: Stock, kind: int, recall: RecallSettings) -> Nulls:
+    """The clearest cosine and share that each stock query of a kind finds in an index: means and deviations."""
+    import numpy as np
+
+    from nebula.recall import lexical
+
+    chosen = np.flatnonzero(asked.kind == kind)
+    cosines = index.vectors.clearest(asked.vectors[chosen].astype(np.float32))
+    shares = [
+        float(lexical.shares(_terms(asked, int(query)), index, recall.k1, recall.b).max(initial=0.0))
+        for query in chosen
+    ]
+    return Nulls((float(cosines.mean()), float(cosines.std())), (float(np.mean(shares)), float(np.std(shares))))
+
+
+def _terms(asked: Stock, query: int) -> dict[int, float]:
+    span = slice(int(asked.starts[query]), int(asked.starts[query + 1]))
+    return dict(zip(asked.terms[span].tolist(), asked.asked[span].tolist(), strict=True))
