@@ -6,6 +6,7 @@ same is said beside each.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,11 @@ from tests.bench.parts import minds
 from tests.bench.parts.timing import Row, in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from nebula.mind import Mind
+    from nebula.recall.mapped import MappedSearch
 
 K = 200
 #: rank_bm25 scores every memory for every token in Python: larger minds would take minutes.
@@ -37,11 +39,12 @@ def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
 
 def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
     from nebula import clock
-    from nebula.recall import fusion
+    from nebula.recall import asking, fusion
     from nebula.recall.graph import SEEDS
     from nebula.recall.hit import Filters
     from nebula.recall.mapped import MappedSearch
     from nebula.recall.ranking import Ranking
+    from nebula.text import words
 
     index, now = mind.index(), clock.seconds(minds.NOW)
 
@@ -50,11 +53,13 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
         _ = found.eligible
         return found
 
-    tokens = [mind._tokens(query) for query in minds.QUERIES]
-    vectors = [mind._query_vector(query)[0] for query in minds.QUERIES]
+    recall = mind.settings.recall
+    tokens = [words.query_tokens(query) for query in minds.QUERIES]
+    terms = [asking.terms(query, recall) for query in minds.QUERIES]
+    probes = [asking.probe(query, mind.encoder(), recall) for query in minds.QUERIES]
     seeds = []
-    for query, vector in zip(tokens, vectors, strict=True):
-        rankings = {"lexical": search().lexical(query, K), "dense": search().dense(vector, K)}
+    for query, probe in zip(terms, probes, strict=True):
+        rankings = {"lexical": search().lexical(query, K), "dense": search().dense(probe, K)}
         fused = fusion.fuse(rankings, {"lexical": 0.4, "dense": 0.35}, 12, search().order)
         seeds.append(Ranking(fused.ids[:SEEDS], fused.scores[:SEEDS]))
 
@@ -64,21 +69,27 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
 
     every = np.concatenate([part["vec"] for part in index.vectors.segments])
     runs = {
-        "nebula 词": partial(each, lambda query: search().lexical(query, K), tokens),
-        "nebula 义": partial(each, lambda vector: search().dense(vector, K), vectors),
-        "numpy, all cosines": partial(each, lambda vector: _brute(every, vector), vectors),
+        "nebula 词": partial(each, lambda query: search().lexical(query, K), terms),
+        "nebula 义": partial(each, lambda probe: search().dense(probe, K), probes),
+        "numpy, all cosines": partial(each, lambda probe: _brute(every, probe.whole), probes),
         "nebula 图": partial(each, lambda given: search().graph(given, K), seeds),
         "nebula whole, no touch": partial(each, lambda query: mind.recall(query, touch=False), minds.QUERIES),
     }
     peers = _peers(index, mind, size)
     runs |= {name: partial(each, act, tokens) for name, act in peers.items()}
     taken = {name: [v / len(minds.QUERIES) for v in values] for name, values in in_turn(runs, rounds).items()}
-    same = {name: _same(act, tokens, lambda query: search().lexical(query, 10).ids) for name, act in peers.items()}
+    same = {
+        name: _same(act, tokens, lambda query: search().lexical(Counter(query), 10).ids) for name, act in peers.items()
+    }
     for name, values in taken.items():
         note = f", {same[name]} first tens the same" if name in same else ""
         yield Row(f"{name}, {size:,}{note}", values)
     for mine, other in [("nebula 词", name) for name in peers] + [("nebula 义", "numpy, all cosines")]:
         yield Row(f"{mine}, {size:,}: speed", [median(taken[other]) / median(taken[mine])], "×", other)
+
+
+def _first_ten(search: Callable[[], MappedSearch], tokens: Sequence[str]) -> Sequence[int]:
+    return search().lexical(Counter(tokens), 10).ids
 
 
 def _brute(every: Any, vector: Any) -> Any:
