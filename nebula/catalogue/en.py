@@ -115,7 +115,7 @@ SENTENCES: dict[str, str] = {
     "option.mind": "The mind's folder.",
     "option.now": "Take this moment as now (also NEBULA_NOW).",
     "option.quiet": "Results and errors only.",
-    "option.debug": "Show the traceback of an error.",
+    "option.debug": "Show the traceback of an error, and how long it took.",
     "option.no_color": "No colours.",
     "option.lock_timeout": "Seconds to wait for a lock, 10 by default.",
     "option.limit": "At most so many.",

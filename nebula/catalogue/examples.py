@@ -20,7 +20,8 @@ echo "从管道来的一条" | nebula add -""",
     "tag": "nebula tag n1 出行",
     "set": "nebula set o1 due=下周三 imp=0.9",
     "undo": "nebula undo",
-    "log": "nebula log -n 5",
+    "log": """nebula log -n 5
+nebula log --jsonl""",
     "recall": """nebula recall "什么时候开船"
 nebula recall "渡轮" --since 上个月 --explain
 nebula recall "渡轮" --as-of 2026-05-01 --json""",

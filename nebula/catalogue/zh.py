@@ -115,7 +115,7 @@ SENTENCES: dict[str, str] = {
     "option.mind": "记忆库的文件夹。",
     "option.now": "把这个时刻当作现在（也可用 NEBULA_NOW）。",
     "option.quiet": "只要结果和错误。",
-    "option.debug": "出错时显示全部经过。",
+    "option.debug": "出错时显示全部经过，并说用了多久。",
     "option.no_color": "不用颜色。",
     "option.lock_timeout": "等待锁的秒数，默认 10。",
     "option.limit": "最多几条。",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from nebula import messages
 
     args = list(sys.argv[1:] if argv is None else argv)
+    if args[:1] == ["help"]:  # `nebula help subject memory`, as git has it
+        args = [*args[1:], "--help"]
     language = messages.choose(os.environ)
     messages.use(language)
     if args in (["--version"], ["-V"]):
@@ -74,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     from nebula.cli import failures
 
+    begun = time.perf_counter()
     try:
         return _run(args, language)
     except BrokenPipeError:
@@ -82,6 +86,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:
         return failures.report(error, args)
+    finally:
+        if "--debug" in args:
+            sys.stderr.write(f"{time.perf_counter() - begun:.3f} s\n")
 
 
 def _run(args: list[str], language: str) -> int:

@@ -12,7 +12,7 @@ from nebula.cli import editor, options
 from nebula.cli.command import Run, command, json_or_text
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import BadValue
+from nebula.errors import BadValue, WrongUsage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,12 +84,16 @@ def undo(run: Run) -> Outcome:
     return Outcome(data, [[(said, "")]])
 
 
-def log(run: Run, *, limit: options.Limit = 20) -> Outcome:
+def log(run: Run, *, limit: options.Limit = 20, jsonl: options.Jsonl = False) -> Outcome:
     """What happened lately, and why."""
     from nebula import amend
 
+    if jsonl and run.json:
+        raise WrongUsage("--json | --jsonl")
     events = amend.journal(run.mind(), limit)
-    return Outcome({"events": [event_object(e) for e in events]}, [event_line(e) for e in events], long=True)
+    rows = [event_object(event) for event in events]
+    lines = [event_line(event) for event in events]
+    return Outcome({"events": rows}, lines, rows=rows if jsonl else None, long=True)
 
 
 def event_object(event: Event) -> dict[str, Any]:

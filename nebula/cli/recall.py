@@ -50,7 +50,7 @@ def recall(
     no_touch: Annotated[bool, typer.Option("--no-touch")] = False,
     profile: options.Profile = "",
     set_: options.SetValues = None,
-    jsonl: Annotated[bool, typer.Option("--jsonl")] = False,
+    jsonl: options.Jsonl = False,
     budget: options.Budget = None,
     null: options.Null = False,
 ) -> Outcome:
