@@ -30,6 +30,14 @@ nebula list --tag 出行 --all""",
     "show": """nebula show n1
 nebula show n1 --history""",
     "context": """nebula context --query "明天坐船吗" --budget 800""",
+    "more": """nebula more n1
+nebula more o1 --json""",
+    "mcp": "nebula mcp",
+    "hooks.install": """nebula hooks install claude-code --print
+nebula hooks install claude-code""",
+    "hooks.status": "nebula hooks status",
+    "hooks.remove": "nebula hooks remove claude-code",
+    "hooks.run": "nebula hooks run claude-code",
     "promises": """nebula promises
 nebula promises done o1""",
     "forecast": "nebula forecast n1 --days 90",
@@ -109,7 +117,7 @@ echo "one through a pipe" | nebula add -""",
     "edit": 'nebula edit n1 "The ferry now leaves at seven"',
     "tag": "nebula tag n1 travel",
     "set": "nebula set o1 due=tomorrow imp=0.9",
-    "recall": """nebula recall "when does the boat go"
+    "recall": """nebula recall "when does the ferry leave"
 nebula recall ferry --since "last month" --explain
 nebula recall ferry --as-of 2026-05-01 --json""",
     "list": """nebula list -l promises -n 5

@@ -30,10 +30,13 @@ BODY_LIMIT = 64 * 1024  # bytes
 HITS = 8
 #: What a slider may move: (least, most, step).
 SLIDERS = {
-    "recall.w_lexical": (0.0, 1.0, 0.05),
-    "recall.w_dense": (0.0, 1.0, 0.05),
+    "recall.w_lexical": (0.0, 4.0, 0.1),
+    "recall.w_dense": (0.0, 2.0, 0.05),
     "recall.w_graph": (0.0, 1.0, 0.05),
-    "recall.k": (1.0, 60.0, 1.0),
+    "recall.w_time": (0.0, 1.0, 0.05),
+    "recall.w_speaker": (0.0, 1.0, 0.05),
+    "recall.clauses": (0.0, 1.0, 0.05),
+    "recall.floor": (0.0, 4.0, 0.1),
     "recall.freshness": (0.0, 1.0, 0.05),
     "recall.weight": (0.0, 0.5, 0.01),
     "recall.w_emo": (0.0, 0.2, 0.01),

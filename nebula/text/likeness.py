@@ -61,7 +61,8 @@ _BEHIND = re.compile(rf"(?:{_MARK}|{_DATE}|{_REF})*$")
 _LISTED = re.compile(rf"^{_MARK}*{_REF}|{_REF}{_MARK}*$")
 #: Lines that explain a hit.
 _EXPLAINS = re.compile(
-    r"\s*(?:[词义图时]#\d+ \d|RRF \d|图 ← |w \d[\d.]*(?:\s|$)|内容引用 |共同关键词 |同源相邻 |语义相近 )"
+    r"\s*(?:[词义图时]#\d+ \d|(?:[词义图时]|说话人|speaker|RRF) \d|图 ← |w \d[\d.]*(?:\s|$)"
+    r"|内容引用 |共同关键词 |同源相邻 |语义相近 )"
 )
 
 

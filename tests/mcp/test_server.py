@@ -65,7 +65,10 @@ async def _memories(agent: ClientSession, mind: Path) -> None:
     lines = [json.loads(line) for line in (mind / "notes.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(line["by"], line["via"]) for line in lines] == [("mcp", "工具")]
     assert (await ask(agent, "recall", query="渡轮几点"))["hits"][0]["ref"] == "n1"
-    assert (await ask(agent, "recall", query="渡轮几点", trust=["user", "self"]))["hits"][0]["ref"] == "p1"
+    trusted = {"query": "渡轮几点", "trust": ["user", "self"]}
+    silent = await ask(agent, "recall", **trusted)
+    assert (silent["hits"], silent["abstained"]) == ([], True)
+    assert (await ask(agent, "recall", **trusted, nearest=True))["hits"][0]["ref"] == "p1"
     replaced = await ask(agent, "supersede", ref="n1", text="渡轮改到七点开了")
     assert (replaced["memory"]["ref"], replaced["memory"]["via"]) == ("n2", "工具")
     shown = (await ask(agent, "show", ref="n1"))["memory"]

@@ -203,7 +203,7 @@ class TestGuard:
 class TestWork:
     def test_settings_are_in_force_at_once_and_stay(self, running: Running) -> None:
         state = running.json("/api/state")
-        assert state["settings"]["recall.w_graph"] == 0.15
+        assert state["settings"]["recall.w_graph"] == 0.0
         assert set(state["settings"]) == {*server.SLIDERS, server.LAYERS}
         for key, (least, most, _) in server.SLIDERS.items():
             for value in (least, most):

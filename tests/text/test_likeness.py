@@ -49,7 +49,9 @@ def test_json_gives_the_texts_of_memories_alone() -> None:
 
 
 def test_lines_that_explain_or_introduce_say_nothing() -> None:
-    text = "Recalled:\n0.068 [词#1] 2026-11-21 渡轮  o1\n      词#1 2.1000\n      RRF 0.0300  = 0.0300\n      图 ← n3"
+    text = (
+        "Recalled:\n0.068 [词#1] 2026-11-21 渡轮  o1\n      词#1 2.1\n      词 1.2000 + 义 0.5000 = 1.7\n      图 ← n3"
+    )
     assert likeness.parts(text) == [["渡", "轮"]]
     assert likeness.parts("只有一行：") == [["只", "有", "一", "行"]]
 
