@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
+import textwrap
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from nebula.cli.command import SHARED
 from nebula.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -43,37 +43,9 @@ def shown(parameter: Any) -> str:
     return f"`{parameter.metavar or parameter.name.upper()}`"
 
 
-def cell(text: object) -> str:
-    return str(text).replace("|", "\\|")
-
-
-def commands_table() -> str:
-    """One row a command: what it does, its own arguments and options."""
-    messages.use("en")
-    rows = ["| command | does | takes |", "|---|---|---|"]
-    for name, command in commands("en").commands.items():
-        inner = getattr(command, "commands", {})
-        takes = _group(inner) if inner else _own(command)
-        rows.append(f"| `{name}` | {cell(command.help.splitlines()[0])} | {cell(takes)} |")
-    return "\n".join(rows)
-
-
-def _group(inner: Mapping[str, Any]) -> str:
-    """The commands of a group, inner groups by their names alone; what all but a few take is said once."""
-    every = [leaf for leaf in inner.values() if not getattr(leaf, "commands", {})]
-    counts = Counter(parameter.name for leaf in every for parameter in leaf.params if parameter.name not in SHARED)
-    shared = {name for name, count in counts.items() if count == len(every) > 1}
-    told = []
-    for name, leaf in inner.items():
-        below = "|".join(getattr(leaf, "commands", {}))
-        told.append(f"`{name}` `{below}`" if below else f"`{name}` {_own(leaf, shared)}".strip())
-    always = [shown(parameter) for parameter in every[0].params if parameter.name in shared]
-    return " · ".join(told) + (f"; always {' '.join(always)}" if always else "")
-
-
-def _own(command: Any, without: Collection[str] = ()) -> str:
-    own = [parameter for parameter in command.params if parameter.name not in SHARED and parameter.name not in without]
-    return " ".join(shown(parameter) for parameter in own)
+def commands_list() -> str:
+    """The names of all commands, wrapped; what each takes stands on its page."""
+    return textwrap.fill(" · ".join(f"`{name}`" for name in commands("en").commands), 120, break_on_hyphens=False)
 
 
 def shared_options() -> str:
@@ -89,7 +61,7 @@ def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value) or '""'
 
 
-GENERATED = {"commands": commands_table}
+GENERATED = {"commands": commands_list}
 
 
 def filled(text: str) -> str:
@@ -115,7 +87,7 @@ COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if lin
 
 
 def test_generated_parts_are_current() -> None:
-    """Every command, option and setting is documented: the tables are those the program gives."""
+    """Every command is named: the list is the one the program gives; tests/docs holds the pages to the code."""
     text = README.read_text(encoding="utf-8")
     assert all(f"<!-- {name} -->" in text for name in (*GENERATED, "shared", "bench"))
     assert text == filled(text)
