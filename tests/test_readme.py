@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nebula import errors, messages
+from nebula import errors
 from nebula.cli import main
 from nebula.cli.app import commands
-from nebula.cli.command import SHARED
 from nebula.version import __version__
 
 if TYPE_CHECKING:
