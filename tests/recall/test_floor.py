@@ -1,0 +1,106 @@
+"""Honest silence: what stands out is answered, what does not is said to be unknown."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from nebula import calibration
+from nebula.mind import Mind
+from nebula.recall import floor
+from nebula.recall.floor import Nulls
+from nebula.recall.hit import Evidence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = datetime(2026, 12, 1, 9)
+TEXTS = ("渡轮早上六点开", "答应妈妈下个月搬回青岛住，离她近一点", "灯塔看守老周退休了", "The tide gauge works again")
+
+
+@pytest.fixture(scope="module")
+def mind(tmp_path_factory: pytest.TempPathFactory) -> Mind:
+    made = Mind(tmp_path_factory.mktemp("floor") / "mind", now=lambda: NOW)
+    made.add_many([{"text": text, "at": "2026-11-30"} for text in TEXTS])
+    return made
+
+
+def test_evidence_is_counted_in_deviations() -> None:
+    """One of the cosine counts 1, one of the share .5; deviations have a least size."""
+    nulls = Nulls((0.40, 0.05), (0.10, 0.04))
+    assert floor.evidence(Evidence(0.50, 0.18), nulls) == pytest.approx(2.0 + 0.5 * 2.0)
+    assert floor.evidence(Evidence(0.42, 0.0), Nulls((0.40, 0.0), (0.0, 0.0))) == pytest.approx(1.0)
+    assert floor.in_floors(1.6, 1.6, short=False) == pytest.approx(1.0)
+    assert floor.in_floors(0.96, 1.6, short=True) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("query", ["船几点出发？", "搬家去海边城市", "渡轮", "what about the tide gauge?"])
+def test_what_is_known_is_answered(mind: Mind, query: str) -> None:
+    found = mind.recall(query, touch=False)
+    assert not found.abstained
+    assert found.evidence is not None
+    assert found.evidence >= 1.0
+    assert found.hits
+
+
+@pytest.mark.parametrize("query", ["该剧的主题曲由谁演唱？", "股票账户", "who won the football match last night?"])
+def test_what_is_not_known_is_said_to_be(mind: Mind, query: str) -> None:
+    """No hits and no use counted; the nearest on request, and that is no use either."""
+    found = mind.recall(query)
+    assert (found.abstained, list(found.hits)) == (True, [])
+    nearest = mind.recall(query, nearest=True)
+    assert nearest.abstained
+    assert nearest.hits
+    assert not (mind.folder / "changes.jsonl").exists()
+
+
+def test_a_day_is_answered_by_what_was_written_then(mind: Mind) -> None:
+    """A query that is nothing but a date needs no words in common; a day on which nothing was written is silent."""
+    assert len(mind.recall("昨天发生了什么？", touch=False).hits) == len(TEXTS)
+    assert mind.recall("上个月3号发生了什么？", touch=False).abstained
+
+
+def test_the_floor_is_a_setting(mind: Mind) -> None:
+    assert mind.under({"recall.floor": 0}).recall("股票账户", touch=False).hits
+    assert mind.under({"profile": "original"}).recall("股票账户", touch=False).hits
+
+
+def test_figures_are_kept_and_taken_anew_when_the_mind_has_grown(tmp_path: Path) -> None:
+    """A derived file in the index; noise in it, or its absence, costs time alone."""
+    mind = Mind(tmp_path / "mind", now=lambda: NOW)
+    mind.add_many([{"text": text} for text in TEXTS])
+    first = mind.recall("渡轮几点开？", touch=False).evidence
+    (path,) = mind.folder.rglob(calibration.FILE)
+    kept = orjson.loads(path.read_bytes())
+    assert kept["han-short"]["n"] == len(TEXTS)
+    path.write_bytes(b"\x00 noise")
+    assert mind.recall("渡轮几点开？", touch=False).evidence == first
+    mind.add_many([{"text": f"第{number}天的潮水记录"} for number in range(4)])
+    mind.recall("渡轮几点开？", touch=False)
+    assert orjson.loads(path.read_bytes())["han-short"]["n"] == len(TEXTS) + 4
+
+
+def test_what_ships_is_what_the_encoder_makes(mind: Mind) -> None:
+    """The stock's vectors and terms beside the program are those of its queries."""
+    recall = mind.settings.recall
+    shipped = calibration.stock(mind.encoder(), recall)
+    made = calibration.make(calibration.queries()[:5], mind.encoder(), recall)
+    assert len(shipped.kind) == len(calibration.queries())
+    assert (shipped.vectors[:5].astype(float) * made.vectors).sum(axis=1) == pytest.approx(1.0, abs=1e-3)
+    assert shipped.terms[: made.starts[-1]].tolist() == made.terms.tolist()
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        ("渡轮", "han-short"),
+        ("船几点从码头出发？", "han"),
+        ("the ferry", "latin-short"),
+        ("when does it leave?", "latin"),
+    ],
+)
+def test_kinds_of_query(query: str, kind: str) -> None:
+    assert calibration.kind_of(query) == kind
