@@ -17,30 +17,10 @@ if TYPE_CHECKING:
 
 
 #: What a question for a day's doings may say beside the day.
-_HAPPENED = frozenset(
-    [
-        "发生",
-        "事",
-        "事情",
-        "做",
-        "干",
-        "聊",
-        "说",
-        "过",
-        "happen",
-        "happened",
-        "happening",
-        "going",
-        "went",
-        "on",
-        "did",
-        "done",
-        "talk",
-        "talked",
-        "say",
-        "said",
-    ]
-)
+_HAPPENED = frozenset({
+    "发生", "写", "写下", "记", "记下", "忙", "去", "事", "事情", "做", "干", "聊", "说", "过",
+    "happen", "happened", "happening", "going", "went", "on", "did", "done", "talk", "talked", "say", "said", "wrote",
+})  # fmt: skip
 
 
 def terms(query: str, recall: RecallSettings) -> dict[str, float]:
