@@ -90,7 +90,7 @@ def main() -> None:
         {
             "floor": [python, "-c", "import numpy, typer"],
             "add": [*nebula, "add", "--mind", str(mind), "今天把灯塔的旧零件又清点了一遍，少了一个齿轮"],
-            "recall": [*nebula, "recall", "--mind", str(mind), "谁在图书馆一起看书"],
+            "recall": [*nebula, "recall", "--set", "recall.floor=0", "--mind", str(mind), "谁在图书馆一起看书"],
             "list": [*nebula, "list", "--mind", str(mind)],
         }
     )
