@@ -149,7 +149,7 @@ def _pooling(path: Path, found: dict[str, Any]) -> str:
     beside = path.parent / "1_Pooling" / "config.json"
     if value is None and beside.is_file():
         value = _pooling_beside(beside)
-    if value not in {"cls", "mean"}:
+    if not isinstance(value, str) or value not in {"cls", "mean"}:
         raise ModelUnusable(path, f"pooling is {str(value)[:40]}, neither cls nor mean")
     return str(value)
 
