@@ -180,3 +180,9 @@ def test_importing_the_package_does_not_import_numpy() -> None:
     """Who only names the encoder does not pay for it."""
     code = "import sys, nebula.encoder; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_pooling_that_is_no_word_is_refused(make_folder: Make) -> None:
+    """A list or an object in its place is named, whatever can't be hashed."""
+    for wrong in ([], {}, ["cls"], 3):
+        assert "pooling" in reason(make_folder({"pooling": wrong}))
