@@ -105,7 +105,7 @@ def columns(
         "never": [is_core(m.ledger, m.say, pinned=False) for m in memories],
         "text": list(texts),
         "session": [h64(m.session) if m.session else 0 for m in memories],
-        "speaker": [speaker_hash(dialogue.named(m.speaker) or dialogue.speaker(m.text)) for m in memories],
+        "speaker": [speaker_hash(dialogue.spoken_by(m.speaker, m.text)) for m in memories],
     }
     plain = {name: [cell(name, getattr(m, name)) for m in memories] for name in DTYPES if name not in special}
     return {name: np.array((special | plain)[name], dtype=dtype) for name, dtype in DTYPES.items()}

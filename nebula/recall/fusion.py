@@ -25,10 +25,15 @@ def fuse(
     """
     scores: dict[int, float] = {}
     for route, ranking in rankings.items():
-        for rank, found in enumerate(ranking.ids):
-            scores[found] = scores.get(found, 0.0) + weights[route] / (k + rank + 1)
+        for found, score in reciprocal(ranking, weights[route], k).items():
+            scores[found] = scores.get(found, 0.0) + score
     ids = sorted((i for i, score in scores.items() if score > 0), key=lambda i: (-scores[i], order(i)))
     return Ranking(ids, [scores[i] for i in ids])
+
+
+def reciprocal(ranking: Ranking, weight: float, k: float) -> dict[int, float]:
+    """What one route adds to each id that it found: weight / (K + rank + 1), rank from 0."""
+    return {found: weight / (k + rank + 1) for rank, found in enumerate(ranking.ids)}
 
 
 def mix(

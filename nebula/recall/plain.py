@@ -134,7 +134,7 @@ class PlainSearch:
 
     def spoken(self, names: Sequence[str], rows: Sequence[int]) -> Sequence[float]:
         """1 for each row that one of the names speaks, else 0."""
-        spoken = [dialogue.named(self.memories[r].speaker) or dialogue.speaker(self.memories[r].text) for r in rows]
+        spoken = [dialogue.spoken_by(self.memories[r].speaker, self.memories[r].text) for r in rows]
         return [float(speaker in names) if speaker else 0.0 for speaker in spoken]
 
     def evidence(self) -> None:

@@ -121,10 +121,7 @@ def fuse(
     """The candidates in one order, and what each part adds to a row."""
     weights = {route: getattr(recall, f"w_{route}") for route in (*fusion.ROUTES, fusion.SPEAKER)}
     if recall.fusion == "ranks":
-        parts = {
-            route: {row: weights[route] / (recall.k + rank + 1) for rank, row in enumerate(ranking.ids)}
-            for route, ranking in rankings.items()
-        }
+        parts = {route: fusion.reciprocal(found, weights[route], recall.k) for route, found in rankings.items()}
         return fusion.fuse(rankings, weights, recall.k, search.order), parts
     rows = list(dict.fromkeys(row for route, ranking in rankings.items() if weights[route] for row in ranking.ids))
     scores = {route: search.scores(route, rows) for route in rankings}

@@ -63,6 +63,11 @@ def speaker(text: str) -> str:
     return named(found[1]) if found else ""
 
 
+def spoken_by(field: str, text: str) -> str:
+    """Who speaks in a memory, folded: by its record's field, else by its text's label."""
+    return named(field) or speaker(text)
+
+
 def named(name: str) -> str:
     """A name as it is compared; "" for what names a part and no person."""
     folded = " ".join(normal.fold(name).split())
