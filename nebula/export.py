@@ -11,8 +11,6 @@ import base64
 import contextlib
 import hashlib
 import io
-import secrets
-import shutil
 import sys
 import tempfile
 import zipfile
@@ -20,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock, private, transfer
-from nebula.errors import FileUnusable, WriteFailed
+from nebula.errors import FileUnusable
 from nebula.longterm import NAME as LONGTERM
 from nebula.mindlib import files, ledger
 from nebula.mindlib.chain import CHAIN
@@ -181,18 +179,9 @@ def restore(folder: Path, source: Path) -> bool:
     if any(private.marked(data) for data in held.values()) or (folder.exists() and _holds_anything(folder)):
         return False
     files.make_folder(folder.parent)
-    beside = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.tmp"
-    try:
+    with files.laid_aside(folder) as beside:
         files.make_folder(beside)
         _lay(beside, held)
-        if folder.exists():
-            folder.rmdir()
-        beside.replace(folder)
-        files.sync_folder(folder.parent)
-    except OSError as error:
-        raise WriteFailed(folder, error.strerror or str(error)) from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return True
 
 

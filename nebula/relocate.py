@@ -50,17 +50,8 @@ def move(mind: Mind, target: Path) -> Moved:
     with contextlib.ExitStack() as held:
         for name in (*erasure.LOCKS, *(name for name in ledgers() if (source / name).exists())):
             held.enter_context(files.job_lock(source / name, mind.store.lock_timeout))
-        beside = target.parent / f".{target.name}.{secrets.token_hex(4)}.tmp"
-        try:
+        with files.laid_aside(target) as beside:
             count, size = _copy(source, beside)
-            if target.exists():
-                target.rmdir()
-            beside.replace(target)
-            files.sync_folder(target.parent)
-        except OSError as error:
-            raise WriteFailed(target, error.strerror or str(error)) from error
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
         _remove(source)
     return Moved(source, target, count, size)
 

@@ -301,3 +301,22 @@ def job_lock(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
     """Hold a lock file beside what it guards. Raises LockedTooLong, WriteFailed."""
     with appending(path, timeout):
         yield
+
+
+@contextmanager
+def laid_aside(folder: Path) -> Iterator[Path]:
+    """A name beside an absent or empty folder; filled, it becomes that in one step, or is gone. WriteFailed."""
+    import secrets
+    import shutil
+
+    beside = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.tmp"
+    try:
+        yield beside
+        if folder.exists():
+            folder.rmdir()
+        beside.replace(folder)
+        sync_folder(folder.parent)
+    except OSError as error:
+        raise WriteFailed(folder, error.strerror or str(error)) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
