@@ -184,5 +184,6 @@ def test_importing_the_package_does_not_import_numpy() -> None:
 
 def test_a_pooling_that_is_no_word_is_refused(make_folder: Make) -> None:
     """A list or an object in its place is named, whatever can't be hashed."""
-    for wrong in ([], {}, ["cls"], 3):
+    wrongs: list[object] = [[], {}, ["cls"], 3]
+    for wrong in wrongs:
         assert "pooling" in reason(make_folder({"pooling": wrong}))
