@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nebula import clock, discretion, longterm, passage
 from nebula.echo import handed_out
 from nebula.errors import BadValue, FileUnusable, NebulaError, NotSetUp
-from nebula.mind import has_numpy
+from nebula.index import has_numpy
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGER_CODE
 from nebula.mindlib.store import CHANGES

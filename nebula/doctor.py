@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import messages, outlook, places, repair, selftest
 from nebula.errors import NebulaError, short
-from nebula.mind import Mind, has_numpy
+from nebula.index import has_numpy
+from nebula.mind import Mind
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import SIDE_LEDGERS, Store
 from nebula.mood import sources

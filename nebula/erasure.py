@@ -251,7 +251,7 @@ def _cut_text(wanted: Sought, data: bytes) -> bytes:
 
 def _purge_index(store: Store, job: Job) -> None:
     """Take the texts' vectors out of every index and leave its rows to be read anew; without numpy take it away."""
-    from nebula.mind import has_numpy
+    from nebula.index import has_numpy
 
     index = store.folder / INDEX
     if not index.is_dir():

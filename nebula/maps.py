@@ -115,7 +115,7 @@ def _days(memories: Sequence[Memory], now: datetime) -> Mapping[int, str]:
 
 
 def _pairs(mind: Mind, memories: Sequence[Memory]) -> Iterator[Pair]:
-    from nebula.mind import has_numpy
+    from nebula.index import has_numpy
 
     return _of_index(mind, {m.ref: m for m in memories}) if has_numpy() else _of_records(mind, memories)
 

@@ -14,7 +14,6 @@ from nebula import clock
 from nebula.errors import (
     AllPrivate,
     BadRecord,
-    EmptyQuery,
     EmptyText,
     LockedTooLong,
     NebulaError,
@@ -23,15 +22,13 @@ from nebula.errors import (
     WriteFailed,
     WrongUsage,
 )
-from nebula.life import forgetting
+from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import BY_NAME, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, Store
-from nebula.mood import lexicon
-from nebula.recall import asking
-from nebula.recall.hit import Filters, Question
-from nebula.recall.recollect import admits, recollect
-from nebula.results import Added, Built, Listing, Notice, Recalled, Setting
+from nebula.recall.hit import Filters
+from nebula.recall.recollect import admits
+from nebula.results import Added, Built, Listing, Notice, Recalled, Setting, missing
 from nebula.settings import RULES, build, check, flatten, origin
 
 if TYPE_CHECKING:
@@ -49,24 +46,10 @@ if TYPE_CHECKING:
     from nebula.mood.expression import Feeling
     from nebula.past import Past
     from nebula.recall.budget import Budget
-    from nebula.recall.hit import Probe, Recollection
-    from nebula.recall.modulation import Ageing
-    from nebula.recall.recollect import Search
     from nebula.subject.subject import Subject
 
 #: Bytes of lines that a recall or an add embeds on its way, some seconds' work; more wants `embed --build`.
 CATCH_UP_BYTES = 16_000
-#: Characters of a query that the encoder reads.
-QUERY_CHARACTERS = 8_000
-
-
-def has_numpy() -> bool:
-    """Whether the dense route and the mapped index can work."""
-    try:
-        import numpy as np
-    except ImportError:
-        return False
-    return bool(np.__name__)
 
 
 class Mind:
@@ -216,100 +199,11 @@ class Mind:
         nothing written or changed later plays a part, nothing is touched, and what has been replaced since is marked
         old. With a `budget` hits that have no room are named as left out. Raises EmptyText, LedgerUnusable.
         """
-        from nebula.echo import handed_out
+        from nebula import recalling
 
-        if not query.strip():
-            raise EmptyQuery
-        search, probe, notices = self._search(query, filters, as_of)
-        question = self._question(query, probe, n, as_of)
-        found = recollect(search, question, self.settings, explain=explain)
-        evidence = self._evidence(query, found, search, as_of)
-        abstained = evidence is not None and evidence < 1.0
-        came = found.hits if nearest or not abstained else ()
-        hits, left_out = budget.split(came) if budget else (came, ())
-        if touch and hits and as_of is None and not abstained:
-            notices += self.touch([hit.memory.ref for hit in hits])
-        handed_out(self, (hit.memory for hit in hits))
-        return Recalled(query, hits, notices, found.rankings, left_out, abstained, evidence)
-
-    def _evidence(self, query: str, found: Recollection, search: Search, as_of: datetime | None) -> float | None:
-        """How far the clearest find stands out, in floors (see recall.floor); None: not known, or not asked for.
-
-        A query that is nothing but a date is answered by what was written then.
-        """
-        if not self.settings.recall.floor or found.evidence is None:
-            return None
-        if found.rankings.get("time") and asking.only_dates(query, as_of or self.now()):
-            return None
-        from nebula import calibration
-        from nebula.recall.mapped import MappedSearch
-
-        assert isinstance(search, MappedSearch)
-        folder = None if as_of else self._cache().folder
-        return calibration.judge(query, found.evidence, search.index, self.encoder(), self.settings.recall, folder)
-
-    def _question(self, query: str, probe: Probe | None, n: int, as_of: datetime | None) -> Question:
-        feels = lexicon.feels(query)
-        return Question(
-            asking.terms(query, self.settings.recall),
-            probe,
-            n,
-            asking.names(query, self.settings.recall),
-            asking.windows(query, as_of or self.now(), self.settings.recall),
-            self.mood(as_of).dominant if feels else "",
-            feels,
+        return recalling.recall(
+            self, query, n=n, filters=filters, touch=touch, explain=explain, as_of=as_of, nearest=nearest, budget=budget
         )
-
-    def _search(
-        self, query: str, filters: Filters, as_of: datetime | None
-    ) -> tuple[Search, Probe | None, list[Notice]]:
-        now = clock.seconds(as_of or self.now())
-        if not has_numpy():
-            from nebula.recall.plain import PlainSearch
-
-            memories = self.store.read_all(clock.write(as_of) if as_of else "").memories
-            replaced = self._replaced() if as_of else set()
-            plain = PlainSearch(memories, self.settings, now, filters, self._ageing(now), replaced)
-            return plain, None, [Notice("dense_off")]
-        from nebula.recall.mapped import MappedSearch
-
-        probe, notices = self._probe(query)
-        index = self._opened = self._cache().open(self._embedder(CATCH_UP_BYTES) if probe is not None else None)
-        notices += _missing(index) if probe is not None else []
-        replaced = set()
-        if as_of:
-            from nebula.index import past
-
-            replaced = index.replaced(clock.seconds(self.now()))
-            index = past.as_of(index, clock.write(as_of))
-        return MappedSearch(index, self.settings, now, filters, self._ageing(now), replaced), probe, notices
-
-    def _replaced(self) -> set[str]:
-        """The refs of all memories that no longer hold."""
-        now = clock.seconds(self.now())
-        return {memory.ref for memory in self.store.read_all().memories if memory.is_old(now)}
-
-    def _probe(self, query: str) -> tuple[Probe | None, list[Notice]]:
-        """The query and its sentences as unit vectors; None and a notice where the encoder can't work.
-
-        Of a very long query its end is taken: in a dialogue that is what is being spoken of.
-        """
-        cut = [Notice("query_cut", {"characters": QUERY_CHARACTERS})] if len(query) > QUERY_CHARACTERS else []
-        try:
-            return asking.probe(query[-QUERY_CHARACTERS:], self.encoder(), self.settings.recall), cut
-        except NebulaError as error:
-            return None, [Notice("dense_broken", {"reason": error.message})]
-
-    def _ageing(self, now: int) -> Ageing:
-        """How a memory has aged by `now`: (ledger, imp, at, core) -> (A, layer). Recall is handed it as numbers."""
-        settings = self.settings.forgetting
-
-        def ageing(ledger: str, imp: float, at: int, core: bool) -> tuple[float, int]:
-            half = forgetting.half_life(settings, ledger, imp)
-            a = forgetting.retention(forgetting.age_days(now, at), half)
-            return a, forgetting.layer(a, settings, core=core)
-
-        return ageing
 
     def touch(self, refs: Sequence[str], session: str = "") -> list[Notice]:
         """Count a use of memories; a failure is a notice."""
@@ -397,16 +291,16 @@ class Mind:
     def build(self, progress: Callable[[int, int], None] | None = None) -> Built:
         """Make every missing vector and tidy the index; what was done before a kill stays done. Raises NotSetUp."""
         encoder = self.encoder()
-        index = self._cache().open(self._embedder(None, progress), compact=True)
+        index = self.cache().open(self._embedder(None, progress), compact=True)
         return self._built(index, encoder)
 
     def peek(self) -> Built:
         """The state of the dense index as it lies there: nothing is filled in or written. Raises NotSetUp."""
         encoder = self.encoder()
-        return self._built(self._cache().open(None, write=False), encoder)
+        return self._built(self.cache().open(None, write=False), encoder)
 
     def _built(self, index: Index, encoder: Encoder) -> Built:
-        folder = self._cache().folder
+        folder = self.cache().folder
         size = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
         present = index.table.n - index.missing
         return Built(index.table.n, present, index.embedded, encoder.model, encoder.dimensions, size)
@@ -449,14 +343,14 @@ class Mind:
         if not has_numpy():
             return None, [Notice("dense_off")]
         try:
-            index = self._cache().follow(self._embedder(limit, progress))
+            index = self.cache().follow(self._embedder(limit, progress))
         except NebulaError as error:
             return None, [Notice("index_behind", {"reason": error.message})]
-        return index, _missing(index) if index else []
+        return index, missing(index) if index else []
 
     def marks(self) -> Marks | None:
         """What the index has consumed, for a writer that takes the next id; None without numpy."""
-        return self._cache().marks() if has_numpy() else None
+        return self.cache().marks() if has_numpy() else None
 
     def adopt_vectors(self, other: Store) -> int:
         """Take over vectors that the same model made for another mind; -> how many. They wait for their texts."""
@@ -464,17 +358,23 @@ class Mind:
             key = self.encoder().key
         except NebulaError:
             return 0
-        return self._cache().adopt(other.folder / INDEX, key)
+        return self.cache().adopt(other.folder / INDEX, key)
 
     def index(self) -> Index:
         """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
-        return self._cache().open()
+        return self.cache().open()
+
+    def open_index(self, *, embed: bool) -> Index:
+        """The index for a recall, caught up; with `embed` a few missing vectors are made on the way."""
+        self._opened = self.cache().open(self._embedder(CATCH_UP_BYTES) if embed else None)
+        return self._opened
 
     def recalled_from(self) -> Index:
         """The index as the last recall of this object found it, opened where there was none."""
         return self._opened or self.index()
 
-    def _cache(self) -> Cache:
+    def cache(self) -> Cache:
+        """The folder of what is derived from the ledgers, under this mind's settings."""
         from nebula.index.cache import Cache
 
         tokens = self.settings.recall.tokens
@@ -494,9 +394,3 @@ class Mind:
             return np.split(encoded.vectors, starts)
 
         return Embedder(encoder.key, embed, limit, progress)
-
-
-def _missing(index: Index) -> list[Notice]:
-    """A notice of memories that meaning can't find yet, if there are any."""
-    missing = index.missing
-    return [Notice("missing_vectors", {"missing": missing, "total": index.table.n})] if missing else []

@@ -45,7 +45,7 @@ class More:
 
 def more(mind: Mind, ref: str, neighbours: int = NEIGHBOURS, turns: int = TURNS) -> More:
     """What stands around a memory now. Without numpy neighbours are left out, with a notice. Raises UnknownRef."""
-    from nebula.mind import has_numpy
+    from nebula.index import has_numpy
 
     memory = mind.get(ref)
     before, after = _turns(mind, memory, turns)

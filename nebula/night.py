@@ -244,7 +244,7 @@ def _summarise(mind: Mind, tonight: Plan) -> tuple[str, list[Notice]]:
 
 def _build(mind: Mind, progress: Callable[[int, int], None] | None) -> tuple[Built | None, int, int]:
     """Make missing vectors; -> (the dense index, nodes and edges of the star map), (None, 0, 0) without numpy."""
-    from nebula.mind import has_numpy
+    from nebula.index import has_numpy
 
     if not has_numpy():
         return None, 0, 0

@@ -10,6 +10,7 @@ from nebula.quick import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nebula.index.view import Index
     from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Hit
@@ -77,3 +78,9 @@ class Setting:
     value: object
     origin: str
     expected: str
+
+
+def missing(index: Index) -> list[Notice]:
+    """A notice of memories that meaning can't find yet, if there are any."""
+    count = index.missing
+    return [Notice("missing_vectors", {"missing": count, "total": index.table.n})] if count else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nebula import clock
+from nebula.index import has_numpy
 from nebula.life.consolidation import Sleeper
-from nebula.mind import has_numpy
 from nebula.mindlib.record import EMOTIONS, LEDGERS, is_core
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock, longterm, screen
 from nebula.errors import FileUnusable, SettingsUnusable, WrongUsage
-from nebula.mind import has_numpy
+from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGERS, derived_uid, split_ref
 from nebula.mindlib.store import CAPTURED, CHANGES, CONFIG, SIDE_LEDGERS, TAGS, Store

@@ -119,6 +119,7 @@ def test_without_numpy_the_past_is_the_same(tmp_path: Path, monkeypatch: pytest.
     """The plain routes give the refs that the ledgers held then."""
     live(tmp_path / "mind", 7)
     monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
+    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
     moment = START + timedelta(days=20)
     cut(tmp_path / "mind", tmp_path / "then", clock.write(moment))
     later = Mind(tmp_path / "mind", now=lambda: START + timedelta(days=DAYS + 30))

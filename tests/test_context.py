@@ -242,6 +242,7 @@ def test_without_numpy_it_tells_the_same(life: Path, monkeypatch: pytest.MonkeyP
     """But for meaning, and says so."""
     mapped = context(opened(life), touch=False)
     monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
+    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
     monkeypatch.setattr("nebula.context.has_numpy", lambda: False)
     assert context(opened(life), touch=False).text == mapped.text
     told = context(opened(life), "渡轮", touch=False)

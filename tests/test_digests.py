@@ -112,5 +112,6 @@ def test_without_an_encoder_words_decide(folder: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Mind, "encoder", missing)
     monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
+    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
     monkeypatch.setattr("nebula.sleepers.has_numpy", lambda: False)
     assert Mind(folder).get(slept(folder).summary).covers == ("n1", "n2", "n3")

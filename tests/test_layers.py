@@ -36,6 +36,7 @@ LAYERS = (
             "moods",
             "writing",
             "mind",
+            "recalling",
             "calibration",
             "amend",
             "sleepers",

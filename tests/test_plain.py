@@ -18,7 +18,8 @@ import pytest
 from nebula import places
 from nebula.cli import main
 from nebula.doctor import examine
-from nebula.mind import Mind, has_numpy
+from nebula.index import has_numpy
+from nebula.mind import Mind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.bench import metrics
 from nebula.errors import FileUnusable, NumpyMissing
-from nebula.mind import Mind, has_numpy
+from nebula.index import has_numpy
+from nebula.mind import Mind
 from nebula.mindlib import files, ledger
 from nebula.mindlib.record import EMO_WORDS
 from nebula.recall.fusion import ROUTES

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula import calibration, clock
+from nebula import calibration, clock, recalling
 from nebula.bench import metrics
 from nebula.bench import recall as bench
 from nebula.encoder import Encoded, open_encoder
@@ -168,10 +168,10 @@ class Features:
 
     def __init__(self, mind: Mind, holder: Any, query: Query) -> None:
         holder._at = query.at
-        search, probe, _ = mind._search(query.text, Filters(), None)
+        search, probe, _ = recalling.search_in(mind, query.text, Filters(), None)
         assert isinstance(search, MappedSearch)
         assert probe is not None
-        question = mind._question(query.text, probe, 10, None)
+        question = recalling.question_of(mind, query.text, probe, 10, None)
         index = search.index
         asked = {h64(term): count for term, count in question.terms.items()}
         self.shares = {pair: lexical.shares(asked, index, *pair) for pair in GRID["bm25"]}
@@ -251,15 +251,15 @@ def silence(sets: Sequence[Set]) -> None:
 def _evidence(mind: Mind, holder: Any, query: Query) -> float:
     """As Mind.recall weighs it; the floor's exemption of mere dates is left out."""
     holder._at = query.at
-    search, probe, _ = mind._search(query.text, Filters(), None)
-    question = mind._question(query.text, probe, 10, None)
+    search, probe, _ = recalling.search_in(mind, query.text, Filters(), None)
+    question = recalling.question_of(mind, query.text, probe, 10, None)
     assert isinstance(search, MappedSearch)
     assert probe is not None
     search.lexical(question.terms, 10)
     search.dense(probe, 10)
     found = search.evidence()
     assert found is not None
-    folder = mind._cache().folder
+    folder = mind.cache().folder
     return calibration.judge(query.text, found, search.index, mind.encoder(), mind.settings.recall, folder)
 
 

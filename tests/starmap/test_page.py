@@ -84,6 +84,7 @@ def test_without_numpy_the_same_stars_and_edges_but_of_meaning(tmp_path: Path, m
         mind.add(f"灯塔看守第{n}天 望远镜和潮汐表", tag="出行")
     full = maps.sky(opened(tmp_path))
     monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
+    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
     plain = maps.sky(opened(tmp_path))
     assert plain.stars == full.stars
     assert [edge for edge in full.edges if edge[2] != 4] == list(plain.edges)

@@ -38,7 +38,7 @@ def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
 
 
 def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
-    from nebula import clock
+    from nebula import clock, recalling
     from nebula.recall import asking, fusion
     from nebula.recall.graph import SEEDS
     from nebula.recall.hit import Filters
@@ -49,7 +49,7 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
     index, now = mind.index(), clock.seconds(minds.NOW)
 
     def search() -> MappedSearch:
-        found = MappedSearch(index, mind.settings, now, Filters(), mind._ageing(now))
+        found = MappedSearch(index, mind.settings, now, Filters(), recalling.ageing_of(mind.settings.forgetting, now))
         _ = found.eligible
         return found
 
