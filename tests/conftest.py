@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from nebula import messages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -34,3 +36,9 @@ def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 def mind_dir(own_environment: Path) -> Path:
     """The mind that commands use; not there yet."""
     return own_environment / "mind"
+
+
+@pytest.fixture
+def lose_numpy(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Call it, and from then on `import numpy` fails; what was imported before keeps it."""
+    return lambda: monkeypatch.setitem(sys.modules, "numpy", None)

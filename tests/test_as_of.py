@@ -16,6 +16,7 @@ from nebula.recall.hit import Filters
 from tests.invented import DrawnEncoder, sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nebula.recall.hit import Hit
@@ -115,11 +116,10 @@ def test_it_touches_nothing_and_marks_what_was_replaced_since(tmp_path: Path) ->
     assert later.get("n1").hits == 0
 
 
-def test_without_numpy_the_past_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_numpy_the_past_is_the_same(tmp_path: Path, lose_numpy: Callable[[], None]) -> None:
     """The plain routes give the refs that the ledgers held then."""
     live(tmp_path / "mind", 7)
-    monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
-    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
+    lose_numpy()
     moment = START + timedelta(days=20)
     cut(tmp_path / "mind", tmp_path / "then", clock.write(moment))
     later = Mind(tmp_path / "mind", now=lambda: START + timedelta(days=DAYS + 30))

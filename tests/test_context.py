@@ -21,6 +21,7 @@ from nebula.text import datablock
 from tests.invented import DrawnEncoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 NOW = datetime(2026, 5, 1, 9, 0)
@@ -238,12 +239,10 @@ def test_the_night_s_candidate_surfaces_once(tmp_path: Path) -> None:
     assert "surfaced" not in context(opened(tmp_path, 0.6), "灯塔的看守换人了", session="a").shown
 
 
-def test_without_numpy_it_tells_the_same(life: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_numpy_it_tells_the_same(life: Path, lose_numpy: Callable[[], None]) -> None:
     """But for meaning, and says so."""
     mapped = context(opened(life), touch=False)
-    monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
-    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
-    monkeypatch.setattr("nebula.context.has_numpy", lambda: False)
+    lose_numpy()
     assert context(opened(life), touch=False).text == mapped.text
     told = context(opened(life), "渡轮", touch=False)
     assert "七点" in told.text

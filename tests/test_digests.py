@@ -13,6 +13,7 @@ from nebula.mind import Mind
 from tests.invented import DrawnEncoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nebula.night import Slept
@@ -103,7 +104,9 @@ def test_a_command_that_is_not_there(folder: Path) -> None:
     assert [n.code for n in done.notices] == ["not_summarised"]
 
 
-def test_without_an_encoder_words_decide(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_encoder_words_decide(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, lose_numpy: Callable[[], None]
+) -> None:
     """A digest of words is still one."""
     from nebula.errors import NumpyMissing
 
@@ -111,7 +114,5 @@ def test_without_an_encoder_words_decide(folder: Path, monkeypatch: pytest.Monke
         raise NumpyMissing
 
     monkeypatch.setattr(Mind, "encoder", missing)
-    monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
-    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
-    monkeypatch.setattr("nebula.sleepers.has_numpy", lambda: False)
+    lose_numpy()
     assert Mind(folder).get(slept(folder).summary).covers == ("n1", "n2", "n3")

@@ -19,6 +19,7 @@ from nebula.starmap.page import Sky, Star, render
 from tests.invented import DrawnEncoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 NOW = datetime(2026, 5, 1, 9)
@@ -78,13 +79,12 @@ def test_what_stands_in_it(tmp_path: Path) -> None:
     assert not [edge for edge in edges if numbers["n1"] in edge[:2]]  # what was replaced is joined to nothing
 
 
-def test_without_numpy_the_same_stars_and_edges_but_of_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_numpy_the_same_stars_and_edges_but_of_meaning(tmp_path: Path, lose_numpy: Callable[[], None]) -> None:
     mind = opened(tmp_path)
     for n in range(40):
         mind.add(f"灯塔看守第{n}天 望远镜和潮汐表", tag="出行")
     full = maps.sky(opened(tmp_path))
-    monkeypatch.setattr("nebula.mind.has_numpy", lambda: False)
-    monkeypatch.setattr("nebula.recalling.has_numpy", lambda: False)
+    lose_numpy()
     plain = maps.sky(opened(tmp_path))
     assert plain.stars == full.stars
     assert [edge for edge in full.edges if edge[2] != 4] == list(plain.edges)
