@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nebula import clock, erasure
+from nebula import clock, erasure, places, seals
 from nebula.errors import UnknownRef, WrongUsage
 from nebula.mindlib import ledger
 from nebula.mindlib.record import to_object
 from nebula.mindlib.store import INDEX
+from nebula.results import Notice
 from nebula.text import quotes
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
-    from nebula.results import Notice
     from nebula.text.quotes import Sought
 
 NAMED, MATCHES, VERSION, SAME, SUMMARY = "named", "matches", "version", "same", "summary"
@@ -131,7 +131,8 @@ def erase(mind: Mind, what: Plan) -> Erased:
     )
     erasure.begin(mind.store, job)
     _, notices = mind.follow(0)
-    return Erased(what, left(mind, what.texts, what.words), notices)
+    unsealed = [] if seals.key() else [Notice("unsealed", {"path": places.erase_key()})]
+    return Erased(what, left(mind, what.texts, what.words), [*unsealed, *notices])
 
 
 def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[str, int]:

@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nebula import origins, seals
 from nebula.errors import LedgerUnusable
 from nebula.mindlib import chain, changes, files, ledger
-from nebula.mindlib.record import BY_NAME, derived_uid, reason_unreadable, split_ref, tombstone
+from nebula.mindlib.record import BY_NAME, reason_unreadable, tombstone
 from nebula.mindlib.store import CAPTURED, CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, TAGS, Namer
 from nebula.text import quotes
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from nebula.mindlib.record import Memory
     from nebula.mindlib.store import Store
     from nebula.text.quotes import Sought
 
@@ -107,13 +107,15 @@ def _held(store: Store) -> Any:
 
 
 def _carry_out(store: Store, job: Job) -> None:
-    wanted, timeout = job.sought, store.lock_timeout
-    steps: dict[str, Lines] = {kind.file: partial(_ledger_lines, kind.name, job, wanted) for kind in BY_NAME.values()}
-    steps |= {name: partial(_side_lines, name, job, wanted) for name in SIDE_LEDGERS}
+    wanted, timeout, under = job.sought, store.lock_timeout, seals.key(create=True)
+    names = origins.uids(store.read_all().memories)
+    steps: dict[str, Lines] = {k.file: partial(_ledger_lines, k.name, job, wanted, under) for k in BY_NAME.values()}
+    steps |= {name: partial(_side_lines, name, job, wanted, _Sealing(under, names)) for name in SIDE_LEDGERS}
     chain.amend(store.folder, lambda name, then: _rechained(store, steps, name, then), job.at, WHY, timeout)
     for name, lines in steps.items():
         files.rewrite(store.path(name), partial(_joined, lines), timeout)
     _release(store, job)
+    _seal_notes(store, job, wanted, under)
     _whole_files(store.folder, wanted, timeout)
     _purge_index(store, job)
     store.path(HANDED_OUT).unlink(missing_ok=True)
@@ -140,7 +142,7 @@ def _joined(lines: Lines, data: bytes) -> bytes:
 # lines: (as it is, as it becomes; b"" where it goes)
 
 
-def _ledger_lines(kind: str, job: Job, wanted: Sought, data: bytes) -> list[tuple[bytes, bytes]]:
+def _ledger_lines(kind: str, job: Job, wanted: Sought, under: bytes, data: bytes) -> list[tuple[bytes, bytes]]:
     """A ledger's lines: memories that go become tombstones, other memories stay, broken lines that quote go."""
     namer, uids = Namer(kind), set(job.uids)
     lines = []
@@ -149,33 +151,44 @@ def _ledger_lines(kind: str, job: Job, wanted: Sought, data: bytes) -> list[tupl
             lines.append((raw, _broken(raw, wanted)))
             continue
         memory = namer.memory(obj)
-        gone = memory is not None and memory.uid in uids
-        lines.append((raw, ledger.dump([_stone(memory, obj, job.at)]) if gone and memory else raw))
+        if memory is None or memory.uid not in uids:
+            lines.append((raw, raw))
+            continue
+        lines.append((raw, ledger.dump([tombstone(memory.id, job.at, *seals.of_memory(under, memory, obj))])))
     return lines
 
 
-def _stone(memory: Memory, obj: Mapping[str, Any], at: str) -> dict[str, Any]:
-    """What stays of a memory. A uid that is a hash of the text stays no more than the text."""
-    hashes = {derived_uid(memory.ledger, str(obj.get("at", "")), memory.text, n) for n in range(8)}
-    own = (
-        memory.uid
-        if obj.get("uid") == memory.uid and memory.uid not in hashes and split_ref(memory.uid) is None
-        else ""
-    )
-    return tombstone(memory.id, at, own)
+@dataclass(frozen=True)
+class _Sealing:
+    """What seals a line that is cut, so that what it was is known when it comes again: the key, uids by name."""
+
+    under: bytes
+    names: Mapping[str, str]
+
+    def sealed(self, origin: str, line: Mapping[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
+        """A line as it is left, with the seals of what it was."""
+        told: dict[str, Any] = {origins.ORIGIN: seals.seal(self.under, origin)}
+        if isinstance(text := was.get("text"), str):  # a text that may come as the long-term notes
+            told[seals.SEALS] = [seals.seal(self.under, origins.of_text(text))]
+        return {**line, **told} if self.under else dict(line)
 
 
-def _side_lines(name: str, job: Job, wanted: Sought, data: bytes) -> list[tuple[bytes, bytes]]:
+def _side_lines(name: str, job: Job, wanted: Sought, sealing: _Sealing, data: bytes) -> list[tuple[bytes, bytes]]:
     """A side ledger's lines: what speaks of a ref that goes, goes; quotes are cut out of all others."""
     gone = {*job.refs, *job.uids}
     lines = []
-    for raw, obj in ledger.objects(data):
+    read = ledger.objects(data)
+    origin = origins.of_lines((obj for _, obj in read if obj is not None), sealing.names)
+    for raw, obj in read:
         if obj is None:
             lines.append((raw, _broken(raw, wanted)))
             continue
-        left = _left(obj, gone) if name in (CHANGES, TAGS, CAPTURED) else obj
-        left = _cut(left, wanted) if left is not None else None
-        lines.append((raw, raw if left == obj else ledger.dump([left]) if left else b""))
+        was = next(origin)[0]
+        kept = _left(obj, gone) if name in (CHANGES, TAGS, CAPTURED) else obj
+        cut = _cut(kept, wanted) if kept is not None else None
+        if cut is not None and cut != kept:
+            cut = sealing.sealed(was, cut, obj)
+        lines.append((raw, raw if cut == obj else ledger.dump([cut]) if cut else b""))
     return lines
 
 
@@ -232,6 +245,15 @@ def _release(store: Store, job: Job) -> None:
     if bound:
         lines = [changes.set_line(job.at, ref, {"summarised": ""}, WHY) for ref in bound]
         store.append_lines(CHANGES, lines, durable=True)
+
+
+def _seal_notes(store: Store, job: Job, wanted: Sought, under: bytes) -> None:
+    """Where the long-term notes will be cut, leave the seal of what they are in their history."""
+    text = files.read(store.folder / WRITTEN[0]).decode("utf-8-sig", "replace")
+    sealed = seals.seal(under, origins.of_text(text))
+    if sealed and quotes.find(wanted, text) and sealed not in seals.stones(store).seals:
+        line = {"at": job.at, "erased": True, seals.SEALS: [sealed]}
+        store.append_lines(SIDE_LEDGERS[-1], [line], durable=True)
 
 
 def _whole_files(folder: Path, wanted: Sought, timeout: float) -> None:

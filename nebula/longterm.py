@@ -51,7 +51,8 @@ def write(mind: Mind, text: str, before: str) -> bool:
 
 def history(mind: Mind) -> Sequence[tuple[str, str]]:
     """(until when it stood, text) of every earlier text, oldest first."""
-    return [(str(line.obj.get("at", "")), str(line.obj.get("text", ""))) for line in mind.store.scan(HISTORY).lines]
+    lines = (line.obj for line in mind.store.scan(HISTORY).lines)
+    return [(str(line.get("at", "")), str(line["text"])) for line in lines if "text" in line]
 
 
 def digest(text: str) -> str:

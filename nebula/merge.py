@@ -8,11 +8,10 @@ each machine's own.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, longterm, transfer
+from nebula import clock, longterm, origins, seals, transfer
 from nebula.mindlib import changes, ledger
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CHANGES, Store
@@ -86,9 +85,8 @@ def _keep_notes(mind: Mind, folder: Path) -> bool:
     """Put the other's handwritten notes into the history, where they differ and are not there yet."""
     text = transfer.plain_text(folder / longterm.NAME)
     known = {longterm.read(mind), "", *(said for _, said in longterm.history(mind))}
-    if text is None or text in known:
+    if text is None or text in known or seals.stones(mind.store).knows(origins.of_text(text)):
         return False
-    origin = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    line = {"at": clock.write(mind.now()), "text": text, transfer.ORIGIN: origin}
+    line = {"at": clock.write(mind.now()), "text": text, origins.ORIGIN: origins.of_text(text)}
     mind.store.append_lines(longterm.HISTORY, [line], durable=True)
     return True

@@ -32,11 +32,20 @@ def original(environ: Mapping[str, str]) -> Path:
     return home(environ) / ".dsh" / "nebula-mind" / "memory"
 
 
-def platform_default() -> Path:
-    """The platform's user data folder, by platformdirs."""
+def _data() -> Path:
     import platformdirs
 
-    return Path(platformdirs.user_data_dir("nebula-mind", appauthor=False)) / "memory"
+    return Path(platformdirs.user_data_dir("nebula-mind", appauthor=False))
+
+
+def platform_default() -> Path:
+    """The platform's user data folder, by platformdirs."""
+    return _data() / "memory"
+
+
+def erase_key() -> Path:
+    """The machine's own key (see seals), beside the platform's mind and in none."""
+    return _data() / "erase.key"
 
 
 def decide(environ: Mapping[str, str], flag: Path | None = None) -> Place:

@@ -11,21 +11,20 @@ What had been taken back there stays so, under a run of its own that is taken ba
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, longterm, screen
+from nebula import clock, longterm, origins, screen, seals
 from nebula.errors import FileUnusable, SettingsUnusable, WrongUsage
 from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGERS, derived_uid, split_ref
-from nebula.mindlib.store import CAPTURED, CHANGES, CONFIG, SIDE_LEDGERS, TAGS, Store
+from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
+from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
 from nebula.settings import build
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from nebula.mind import Mind
@@ -33,14 +32,8 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.results import Notice
 
-#: Fields of a record that name other records.
-REF_FIELDS = ("supersedes", "echo_of", "summarised")
-#: Side ledgers that name records.
-REFERRING = (CHANGES, TAGS, CAPTURED)
 #: Ids from here on are given anew: no mind counts so far, and one near the last id would leave none for what follows.
 FAR = 10**9
-#: Marks a line of a side ledger that came from elsewhere, by a hash of what it says.
-ORIGIN = "from"
 ADDED, KEPT, ABSENT, UNUSABLE = "added", "kept", "absent", "unusable"
 
 
@@ -63,9 +56,10 @@ class Imported:
 
 @dataclass
 class _Source:
-    """A folder as read: memories by ledger, lines by side ledger, damages."""
+    """A folder as read: memories by ledger, lines by side ledger, damages; `stones`: what was erased here."""
 
     store: Store
+    stones: seals.Stones
     memories: dict[str, list[Memory]] = field(default_factory=dict)
     lines: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     damages: list[Damage] = field(default_factory=list)
@@ -79,7 +73,7 @@ def import_folder(
     Raises FileUnusable where no mind lies there, WrongUsage for this mind itself, WriteFailed, LockedTooLong.
     """
     source = _read(mind, folder)
-    uids, erased = _without_erased(mind, source)
+    uids, erased = _without_erased(source)
     here = {memory.uid: memory.ref for memory in mind.store.read_all().memories}
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
     seen = screen.Screened(None)
@@ -100,7 +94,7 @@ def import_folder(
     refs = {ref: here[uid] for ref, uid in uids.items() if uid in here}
     lines = {name: _write_lines(mind, source, name, uids, refs, run) for name in source.lines}
     settled = _files(mind, source, write=True)
-    notices = [*seen.notices(f"{sum(records.values())} ×"), *mind.follow(progress=progress)[1]]
+    notices = [*seen.notices(f"{sum(records.values())} ×"), *source.stones.notices, *mind.follow(progress=progress)[1]]
     return Imported(records, known, _some(lines), source.damages, *settled, vectors, notices, run, erased)
 
 
@@ -112,7 +106,7 @@ def _read(mind: Mind, folder: Path) -> _Source:
         raise WrongUsage(f"import {folder}")
     if not any(store.path(kind.name).is_file() for kind in LEDGERS):
         raise FileUnusable(folder, f"no {LEDGERS[0].file} …")
-    source = _Source(store)
+    source = _Source(store, seals.stones(mind.store))
     for kind in LEDGERS:
         reading = store.read(kind.name)
         source.memories[kind.name] = [_unmistakable(memory) for memory in reading.memories]
@@ -131,17 +125,17 @@ def _unmistakable(memory: Memory) -> Memory:
     return replace(memory, uid=derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", 0))
 
 
-def _without_erased(mind: Mind, source: _Source) -> tuple[dict[str, str], int]:
-    """Take out of a source what was erased here: forgotten is forgotten. -> (`_uids` of the rest, how many went).
+def _without_erased(source: _Source) -> tuple[dict[str, str], int]:
+    """Take out of a source what was erased here: forgotten is forgotten. -> (`uids` of the rest, how many went).
 
     A name of one that went stands for "", as if no line had ever named it.
     """
     every = [memory for found in source.memories.values() for memory in found]
-    stones = {str(obj["uid"]) for kind in LEDGERS for obj in mind.store.erased(kind.name) if obj.get("uid")}
+    gone = {memory.uid for memory in every if source.stones.bury(memory)}
     for kind, found in source.memories.items():
-        source.memories[kind] = [memory for memory in found if memory.uid not in stones]
-    uids = {name: "" if uid in stones else uid for name, uid in _uids(every).items()}
-    return uids, sum(memory.uid in stones for memory in every)
+        source.memories[kind] = [memory for memory in found if memory.uid not in gone]
+    uids = {name: "" if uid in gone else uid for name, uid in origins.uids(every).items()}
+    return uids, sum(memory.uid in gone for memory in every)
 
 
 def _screened(mind: Mind, memories: Sequence[Memory]) -> tuple[list[Memory], screen.Screened]:
@@ -153,11 +147,6 @@ def _screened(mind: Mind, memories: Sequence[Memory]) -> tuple[list[Memory], scr
         if said.value.strip() or not said.private:
             kept.append(replace(memory, text=said.value))
     return kept, seen
-
-
-def _uids(every: Sequence[Memory]) -> dict[str, str]:
-    """Whatever names a memory, its ref or its uid -> its uid; a name that two bear is the first one's."""
-    return {m.uid: m.uid for m in every} | {m.ref: m.uid for m in reversed(every)}
 
 
 def _some(counts: Mapping[str, int]) -> dict[str, int]:
@@ -205,27 +194,18 @@ def _moved(memory: Memory, to: Callable[[str], str]) -> Memory:
 def _missing(mind: Mind, source: _Source, name: str, uids: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(origin, line) of each line that is not here yet; told by what it says with uids for refs, and how often."""
     own = [line.obj for line in mind.store.scan(name).lines]
-    here = {origin for origin, _ in _origins(own, _uids(mind.store.read_all().memories))} if own else set()
-    for origin, line in _origins(source.lines[name], uids):
-        if origin not in here and (name not in REFERRING or _speaks(line, uids)):
+    here = (
+        {origin for origin, _ in origins.of_lines(own, origins.uids(mind.store.read_all().memories))} if own else set()
+    )
+    stones = source.stones
+    for origin, line in origins.of_lines(source.lines[name], uids):
+        if origin not in here and not stones.knows(origin) and (name not in REFERRING or _speaks(line, uids)):
             yield origin, line
-
-
-def _origins(lines: Iterable[dict[str, Any]], uids: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(origin, line): where a line first stood it is told by what it says, and how often; elsewhere it bears it."""
-    seen: Counter[str] = Counter()
-    for line in lines:
-        if isinstance(line.get(ORIGIN), str):
-            yield line[ORIGIN], line
-            continue
-        said = repr(sorted(_with_refs(line, lambda ref: uids.get(ref, ref)).items()))
-        yield hashlib.blake2b(f"{said}\x1f{seen[said]}".encode("utf-8", "replace"), digest_size=8).hexdigest(), line
-        seen[said] += 1
 
 
 def _speaks(line: Mapping[str, Any], uids: Mapping[str, str]) -> bool:
     """Whether a line says anything here: it names a memory that is known, or none at all, and ends no night."""
-    moved = _with_refs(line, lambda ref: uids.get(ref, ""))
+    moved = origins.with_refs(line, lambda ref: uids.get(ref, ""))
     names_none = "ref" not in line and "hit" not in line
     return "night" not in line and bool(names_none or "undo" in line or moved.get("ref") or moved.get("hit"))
 
@@ -239,7 +219,7 @@ def _write_lines(
     for origin, line in _missing(mind, source, name, uids):
         moved = dict(line)
         if name in REFERRING:
-            moved = _with_run(_with_refs(line, lambda ref: refs.get(ref, "")), gone, run)
+            moved = _with_run(origins.with_refs(line, lambda ref: refs.get(ref, "")), gone, run)
         lines.append({**moved, ORIGIN: origin})
     if lines:
         mind.store.append_lines(name, lines, durable=True)
@@ -252,26 +232,6 @@ def _with_run(line: Mapping[str, Any], gone: set[str], run: str) -> dict[str, An
     moved = {**line, "run": f"import-{there}" if isinstance(there, str) and there in gone else run}
     if isinstance(line.get("undo"), str):
         moved["undo"] = f"import-{line['undo']}"
-    return moved
-
-
-def _with_refs(line: Mapping[str, Any], to: Callable[[str], str]) -> dict[str, Any]:
-    """A line with every ref in it put through `to`, which gives "" for one that names nothing.
-
-    These are `ref` and what is in `hit`, which then go, `by` where it is a ref, and what a `set` sets.
-    """
-    moved = dict(line)
-    if "ref" in line:
-        moved["ref"] = to(line["ref"]) if isinstance(line["ref"], str) else ""
-        if not moved["ref"]:
-            del moved["ref"]
-    if isinstance(by := line.get("by"), str):
-        moved["by"] = to(by) or ("" if split_ref(by) else by)
-    if "hit" in line:
-        hits = line["hit"] if isinstance(line["hit"], list) else []
-        moved["hit"] = [named for ref in hits if isinstance(ref, str) and (named := to(ref))]
-    if isinstance(values := line.get("set"), dict):
-        moved["set"] = {k: to(v) if k in REF_FIELDS and isinstance(v, str) else v for k, v in values.items()}
     return moved
 
 
@@ -292,6 +252,8 @@ def _longterm(mind: Mind, source: _Source, *, write: bool) -> str:
     text = plain_text(path)
     if text is None:
         return UNUSABLE
+    if source.stones.knows(origins.of_text(text)):
+        return KEPT
     if write:
         longterm.write(mind, text, "")
     return ADDED

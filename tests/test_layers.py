@@ -45,6 +45,8 @@ LAYERS = (
             "surface",
             "outlook",
             "endpoint",
+            "origins",
+            "seals",
             "erasure",
             "erase",
             "repair",

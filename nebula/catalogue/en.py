@@ -388,6 +388,8 @@ SENTENCES: dict[str, str] = {
     "help.merge": "The union with another machine's mind; again is once, and both ways is the same.",
     "merge.settled": "{n} fields were changed on both sides: the later change holds",
     "merge.notes": "The other's long-term notes are in `nebula longterm history`",
+    "notice.unsealed": "Erased, but the key {path} could not be written: some of it is not known if an old copy comes.",
+    "notice.seals_elsewhere": "{n} marks of what was erased know nothing: another machine's, or their key is lost.",
     "notice.erased_there": "Erased there and still here: {refs}. To erase them here too: nebula erase {refs}",
     "help.mind": "The mind's folder.",
     "help.mind.move": "Move the mind's folder to an empty place.",

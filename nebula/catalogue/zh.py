@@ -381,6 +381,8 @@ SENTENCES: dict[str, str] = {
     "help.merge": "与另一台机器上的心合并；再做一次不会重复，两边结果一致。",
     "merge.settled": "两边都改过的字段 {n} 个：以较晚的为准",
     "merge.notes": "对方的长期笔记在 `nebula longterm history` 里",
+    "notice.unsealed": "抹去了，但写不了密钥 {path}：旧副本再来时，有些会认不出来。",
+    "notice.seals_elsewhere": "{n} 个抹去的记号出自别的机器，或密钥丢了：它们认不出再来的东西。",
     "notice.erased_there": "对方已抹去、这里还在：{refs}。要一并抹去：nebula erase {refs}",
     "help.mind": "心的文件夹。",
     "help.mind.move": "把心的文件夹搬到一个空的地方。",

@@ -14,13 +14,13 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from nebula import importers, screen, writing
+from nebula import importers, screen, seals, writing
 from nebula.drafts import draft
 from nebula.errors import FileUnusable
 from nebula.importers import Item, Passed
 from nebula.mindlib import changes
-from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CHANGES
+from nebula.seals import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.results import Notice
 
-SOURCE = "source"
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 
@@ -56,7 +55,7 @@ class _Plan:
     ledger: str
     last: Mapping[str, Memory]
     replaced: Mapping[str, str]
-    stones: set[str]
+    stones: seals.Stones
     uids: set[str]
     drafts: list[Memory] = field(default_factory=list)
     newer: int = 0
@@ -95,11 +94,11 @@ def take(
     last, uids = _last(mind, every, f"{kind}:"), {memory.uid for memory in every}
     replaced, gone = _changed(list(items.values()), last)
     seen = screen.Screened(None)
-    stones = {str(obj.get("uid")) for one in LEDGERS for obj in mind.store.erased(one.name)}
+    stones = seals.stones(mind.store)
     plan = _Plan(ledger, last, replaced, stones, uids)
     for item in sorted(items.values(), key=lambda one: one.at or "9"):
         seen |= _add(mind, item, plan)
-    notices = seen.notices(f"{len(plan.drafts)} ×")
+    notices = [*seen.notices(f"{len(plan.drafts)} ×"), *stones.notices]
     if plan.drafts and not dry_run:
         notices += writing.write(mind, plan.drafts, None, progress).notices
     added = len(plan.drafts) - plan.newer
@@ -156,7 +155,7 @@ def _add(mind: Mind, item: Item, plan: _Plan) -> screen.Screened:
         return screen.Screened(None)
     before = before or plan.last.get(plan.replaced.get(item.source, ""))
     uid = "" if item.group else _uid(item.source, before)
-    if uid in plan.stones:
+    if uid in plan.stones.uids or plan.stones.knows(item.source):
         plan.erased += 1
         return screen.Screened(None)
     fields = screen.value(dict(item.fields), redact=mind.redacts)
@@ -173,8 +172,8 @@ def _add(mind: Mind, item: Item, plan: _Plan) -> screen.Screened:
 def _uid(source: str, before: Memory | None) -> str:
     """The uid of what has a name there: from the name, and from the version before, if any.
 
-    So what was erased here is known when it comes again, and two machines' imports of one export are one when merged.
-    What is named by its text alone gets a random one, since the uid outlives what is erased.
+    So two machines' imports of one export are one when merged. What is named by its text alone gets a random one, since
+    the uid outlives what is erased.
     """
     parts = f"import\x1f{source}\x1f{before.uid if before else ''}"
     return hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

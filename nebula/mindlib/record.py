@@ -15,7 +15,7 @@ from nebula import clock
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -267,13 +267,20 @@ def reason_unreadable(obj: object) -> str | None:
     return None
 
 
-def tombstone(number: int, at: str, uid: str = "") -> dict[str, Any]:
+def tombstone(number: int, at: str, uid: str = "", seals: Sequence[str] = ()) -> dict[str, Any]:
     """What stays in the place of an erased memory: its id, which is never given again, and when it was erased.
 
-    `uid`, where it was drawn at random, keeps a merge from bringing the memory back; one that is a hash of the text
-    would tell whoever guesses the text, and is left out.
+    `uid`, where it was drawn at random, keeps a merge from bringing the memory back; of names that are hashes of the
+    text, which would tell whoever guesses the text, seals alone stay (see seals).
     """
-    return {"id": number, "at": at, "text": "", "erased": True, **({"uid": uid} if uid else {})}
+    kept = {"uid": uid, "seals": list(seals)}
+    return {
+        "id": number,
+        "at": at,
+        "text": "",
+        "erased": True,
+        **{name: value for name, value in kept.items() if value},
+    }
 
 
 def is_tombstone(obj: Mapping[str, Any]) -> bool:
