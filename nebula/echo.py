@@ -34,6 +34,9 @@ LIMIT, KEPT = 256 * 1024, 128 * 1024
 #: Of one command's output at most so many are held.
 AT_MOST = 64
 PATIENCE = 1.0  # seconds; nobody waits longer for a file that only helps
+#: The share of new tokens up to which news retells its source: its own repetition is known again, lest a loop that
+#: puts two words before a memory write them each time.
+RETOLD = 0.5
 #: Each further echo of one memory weighs half of the one before: all together stay below twice the first.
 HALVED = 0.5
 
@@ -95,11 +98,15 @@ class Handed:
 
 @dataclass(frozen=True)
 class Echo:
-    """What a text echoes: the source it takes most from, the echo that says it already, and how many there are."""
+    """What a text echoes: the source it takes most from, the echo that says it already, and how many there are.
+
+    `news`: it is none, for it adds something to its source's words; but its own repetition will be one.
+    """
 
     source: Handed
     again: str = ""
     earlier: int = 0
+    news: bool = False
 
 
 @dataclass
@@ -109,7 +116,7 @@ class Window:
     handed: list[Handed] = field(default_factory=list)
 
     def echo(self, text: str, now: int, hours: float) -> Echo | None:
-        """What a text echoes; None where it says something new.
+        """What a text echoes, or retells with something added; None where it has less than half from elsewhere.
 
         What has less than `likeness.PART` tokens is known for so many hours: an everyday note may well come twice.
         """
@@ -122,9 +129,10 @@ class Window:
         if equal:
             return self._found(next((one for one in equal if one.echo), equal[-1]), form, same=True)
         whole = likeness.together([self._cover(line, live) for line in lines])
-        if not whole.says_nothing_new:
+        if whole.share > RETOLD:
             return None
-        return self._found(live[max(whole.by, key=lambda at: (whole.by[at], at))], form, same=whole.same)
+        source = live[max(whole.by, key=lambda at: (whole.by[at], at))]
+        return self._found(source, form, same=whole.same) if whole.says_nothing_new else Echo(source, news=True)
 
     def _found(self, source: Handed, form: str, *, same: bool) -> Echo:
         echoes = [one for one in self.handed if one.echo and one.origin == source.origin]
@@ -163,11 +171,15 @@ def window(store: Store) -> Window:
 
 @dataclass(frozen=True)
 class Guarded:
-    """Drafts as they are to be written, and for each given one its place among those, its memory, or None (refused)."""
+    """Drafts as they are to be written, and for each given one its place among those, its memory, or None (refused).
+
+    `known`: the places of drafts whose repetition is to be known again.
+    """
 
     drafts: Sequence[Memory]
     places: Sequence[int | Memory | None]
     notices: Sequence[Notice] = ()
+    known: Sequence[int] = ()
 
     def answer(self, written: Sequence[Memory]) -> list[Memory]:
         """The memory of each given draft, in order, once the drafts were written; those refused are left out."""
@@ -188,8 +200,10 @@ def guard(mind: Mind, drafts: Sequence[Memory], how: str = "") -> Guarded:
     kept: list[Memory] = []
     places: list[int | Memory | None] = []
     told: list[tuple[str, str]] = []
+    again: list[int] = []
     for draft in drafts:
-        echo = None if draft.supersedes else known.echo(draft.text, now, hours)
+        like = None if draft.supersedes else known.echo(draft.text, now, hours)
+        echo = None if like is None or like.news else like
         if echo is not None and how == "refuse":
             if len(drafts) == 1:
                 raise Echoed(echo.source.ref or "-")
@@ -203,11 +217,13 @@ def guard(mind: Mind, drafts: Sequence[Memory], how: str = "") -> Guarded:
             continue
         if echo:
             told.append(("echo", echo.source.ref))
-            line = _line(now, draft.text, f"#{len(kept)}", echo.source.origin, echo=True)
+        if like:
+            again.append(len(kept))
+            line = _line(now, draft.text, f"#{len(kept)}", like.source.origin, echo=not like.news)
             known.handed.append(Handed(**line))
         places.append(len(kept))
         kept.append(marked(draft, echo) if echo else draft)
-    return Guarded(kept, places, _notices(told, single=len(drafts) == 1))
+    return Guarded(kept, places, _notices(told, single=len(drafts) == 1), again)
 
 
 def _standing(mind: Mind, ref: str, now: int) -> int | Memory | None:

@@ -58,7 +58,7 @@ def write(
     memories = _append(mind, guarded.drafts, run)
     close(mind.store, memories, clock.write(mind.now()))
     index, found = mind.follow(limit, progress)
-    handed_out(mind, (memory for memory in memories if memory.via == ECHO))
+    handed_out(mind, (memories[place] for place in guarded.known))
     hints = [*_capture(mind, memories, index, run), *guarded.notices, *_duplicates(memories, index)]
     return Added(guarded.answer(memories), [*notices, *found, *hints])
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nebula import echo
@@ -261,6 +261,7 @@ WRAPS: Sequence[Callable[[Any], str]] = (
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@example(steps=[(0, "青岛"), (3, "青岛"), (3, "tide")])
 @given(steps=st.lists(st.tuples(st.integers(0, len(WRAPS)), st.sampled_from(["青岛", "渡轮", "tide"])), max_size=12))
 def test_no_loop_multiplies_a_memory(tmp_path_factory: Any, steps: list[tuple[int, str]]) -> None:
     """An agent that recalls and adds what it got, wrapped one way or another, or all of it at once.
@@ -285,6 +286,19 @@ def test_no_loop_multiplies_a_memory(tmp_path_factory: Any, steps: list[tuple[in
         assert sum(memory.w for memory in mine) <= 2 * 0.5 * 1.5 * 1.5
         assert mind.get(ref).w <= w * 1.12 + 1e-9
     assert len(echoes) <= 12
+
+
+def test_what_retells_a_memory_is_news_once(tmp_path: Path) -> None:
+    """Two words before a short memory are news; the same again is an echo of that, in one batch or another."""
+    mind = opened(tmp_path / "mind")
+    mind.add(FERRY)
+    for _ in range(3):
+        told = f"记得：{mind.recall('渡轮').hits[0].memory.text}"
+        mind.touch([])
+        mind.add_many([{"text": told}, {"text": told}])
+    retold = [memory for memory in mind.list(n=None).memories if memory.text == f"记得：{FERRY}"]
+    assert [memory.via for memory in reversed(retold)][:2] == ["他说的", ECHO]
+    assert [memory.echo_of for memory in retold if memory.via == ECHO] == ["n1"]
 
 
 def test_the_same_loop_many_times_writes_once(tmp_path: Path) -> None:
