@@ -41,6 +41,23 @@ class Walked(Protocol):
 
 
 @dataclass(frozen=True)
+class Step:
+    """An edge that the walk took to a row: the neighbour's ref ("" for a day or a category), why, and what it brought.
+
+    `flow` is the probability that came over it in one round, before d.
+    """
+
+    ref: str
+    reason: str
+    flow: float
+
+    @property
+    def words(self) -> str:
+        """`n3 共同关键词 灯塔·看守`."""
+        return f"{self.ref} {self.reason}".strip()
+
+
+@dataclass(frozen=True)
 class Walk:
     """Where a walk came: nodes (any order) and the probability of each."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 #: A line k before a dialogue's last one counts this to the power of k: what is spoken of now stands at the end.
 FADING = 0.9
+
+
+class Term(NamedTuple):
+    """What a term of the query gives to one memory's share of its information, and how many memories hold it."""
+
+    share: float
+    memories: int
 
 
 def idf(df: float, n: float) -> float:
@@ -45,3 +52,16 @@ def shares(terms: Mapping[int, float], index: Index, k1: float, b: float) -> NDA
         if len(rows):
             scores[rows] += weight * tf / (tf + norm[rows])
     return scores / highest
+
+
+def of_row(terms: Mapping[int, float], index: Index, row: int, k1: float, b: float) -> dict[int, Term]:
+    """What each term gives to a row's share; together they are its share. For one row: each term costs a pass."""
+    weights = {}
+    found = {}
+    for token, asked in terms.items():
+        memories = len(index.postings.run(token)[0])
+        weights[token] = asked * idf(memories, index.table.n)
+        alone = float(shares({token: asked}, index, k1, b)[row]) if memories else 0.0
+        found[token] = Term(alone * weights[token], memories)
+    highest = sum(weights.values())
+    return {token: Term(term.share / highest, term.memories) for token, term in found.items()}

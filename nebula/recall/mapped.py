@@ -217,30 +217,52 @@ class MappedSearch:
         """Whether it was replaced by `now`, or is known to have been since."""
         return self._row(row)["valid_to"] <= self.now or self.ref(row) in self.replaced
 
+    def row(self, ref: str) -> int:
+        """The row that a ref names; -1 where none does."""
+        return self.index.row(ref)
+
+    def in_meaning(self, row: int) -> bool:
+        """Whether it has a vector."""
+        return bool(self.index.vectors.present[row])
+
+    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, lexical.Term]:
+        """See `recall.lexical.of_row`."""
+        recall = self.settings.recall
+        names = {h64(term): term for term in terms}
+        asked = {token: terms[name] for token, name in names.items()}
+        found = lexical.of_row(asked, self.index, row, recall.k1, recall.b)
+        return {names[token]: term for token, term in found.items()}
+
     def strongest_edge(self, row: int) -> str:
         """The edge over which the last walk brought most to a row: the neighbour and the reason; "" where none did."""
+        return next((step.words for step in self.edges_to(row, 1)), "")
+
+    def edges_to(self, row: int, k: int) -> Sequence[graph.Step]:
+        """The k edges over which the last walk brought most to a row, that first."""
         edges = self.edges.of(np.array([row]))
         if self._walk is None or not len(edges.end):
-            return ""
+            return []
         around = np.sort(edges.end)
         theirs = self.edges.of(around[np.append(True, around[1:] != around[:-1])])
         degree = np.bincount(theirs.start, theirs.weight, self.edges.nodes)
         p = np.zeros(self.edges.nodes)
         p[self._walk.nodes] = self._walk.p
-        best = int(np.argmax(p[edges.end] * edges.weight / degree[edges.end]))
-        return self._in_words(int(edges.kind[best]), row, int(edges.end[best]))
+        flow = p[edges.end] * edges.weight / degree[edges.end]
+        best = np.argsort(-flow, kind="stable")[:k].tolist()
+        steps = [self._step(int(edges.kind[at]), row, int(edges.end[at]), float(flow[at])) for at in best]
+        return [step for step in steps if step is not None]
 
-    def _in_words(self, kind: int, row: int, other: int) -> str:
+    def _step(self, kind: int, row: int, other: int, flow: float) -> graph.Step | None:
         mine = self.memory(row)
         if mine is None:
-            return ""
+            return None
         if other >= self.edges.rows:
-            return kinds.reason(kind, mine, mine, {mine.ref: ()})
+            return graph.Step("", kinds.reason(kind, mine, mine, {mine.ref: ()}), flow)
         theirs = self.memory(other)
         if theirs is None:
-            return ""
+            return None
         words = {memory.ref: keywords(memory.text) for memory in (mine, theirs)}
-        return f"{theirs.ref} {kinds.reason(kind, mine, theirs, words, self._cosine(row, other))}"
+        return graph.Step(theirs.ref, kinds.reason(kind, mine, theirs, words, self._cosine(row, other)), flow)
 
     def _cosine(self, row: int, other: int) -> float:
         vectors, owner = self.index.vectors.of_rows(np.array([row, other]))

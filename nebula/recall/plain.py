@@ -15,6 +15,7 @@ from nebula import clock
 from nebula.index import kinds
 from nebula.mindlib.record import LEDGER_CODE, is_core
 from nebula.recall import lexical
+from nebula.recall.graph import Step
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking
 from nebula.recall.recollect import admits
@@ -82,17 +83,13 @@ class PlainSearch:
     def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
         """Shares as in `recall.lexical`, and what the turns beside lend."""
         n, recall = len(self.memories), self.settings.recall
-        lengths = [counter.total() for counter in self.counts]
-        mean = max(1e-9, sum(lengths) / n) if n else 1.0
         scores: dict[int, float] = defaultdict(float)
         highest = 0.0
         for token, asked in terms.items():
-            rows = [row for row in range(n) if token in self.counts[row]]
-            weight = asked * lexical.idf(len(rows), n)
+            weight, gained = self._gains(token, asked)
             highest += weight
-            for row in rows:
-                tf = self.counts[row][token]
-                scores[row] += weight * tf / (tf + recall.k1 * (1 - recall.b + recall.b * lengths[row] / mean))
+            for row, gain in gained.items():
+                scores[row] += gain
         share = {row: score / highest for row, score in scores.items() if self.alive[row]}
         lent = dict(share)
         for part, step in ((recall.before, -1), (recall.after, 1)):
@@ -102,6 +99,21 @@ class PlainSearch:
                     lent[row] = lent.get(row, 0.0) + part * given
         self._lexical = lent
         return self._top(lent, k)
+
+    @cached_property
+    def _norms(self) -> list[float]:
+        """Every row's k1 · (1 - b + b · dl / avgdl)."""
+        recall = self.settings.recall
+        lengths = [counter.total() for counter in self.counts]
+        mean = max(1e-9, sum(lengths) / len(lengths)) if lengths else 1.0
+        return [recall.k1 * (1 - recall.b + recall.b * length / mean) for length in lengths]
+
+    def _gains(self, token: str, asked: float) -> tuple[float, dict[int, float]]:
+        """The most that a term could give, and what it gives to each row that holds it, before they are shares."""
+        rows = [row for row, counter in enumerate(self.counts) if token in counter]
+        weight = asked * lexical.idf(len(rows), len(self.counts))
+        counts = {row: self.counts[row][token] for row in rows}
+        return weight, {row: weight * tf / (tf + self._norms[row]) for row, tf in counts.items()}
 
     @cached_property
     def _turns(self) -> dict[tuple[str, int], int]:
@@ -258,20 +270,40 @@ class PlainSearch:
         """Whether it was replaced by `now`, or is known to have been since."""
         return self._gone(row) or self.ref(row) in self.replaced
 
+    def row(self, ref: str) -> int:
+        """The row that a ref names; -1 where none does."""
+        return next((row for row, memory in enumerate(self.memories) if memory.ref == ref), -1)
+
+    def in_meaning(self, row: int) -> bool:
+        """No vectors without numpy."""
+        return False
+
+    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, lexical.Term]:
+        """What each term gives to a row's share, and how many memories hold it."""
+        gains = {token: self._gains(token, asked) for token, asked in terms.items()}
+        highest = sum(weight for weight, _ in gains.values())
+        return {
+            token: lexical.Term(gained.get(row, 0.0) / highest, len(gained)) for token, (_, gained) in gains.items()
+        }
+
     def strongest_edge(self, row: int) -> str:
-        """The edge over which the last walk brought most to a row."""
+        """The edge over which the last walk brought most to a row; "" where none did."""
+        return next((step.words for step in self.edges_to(row, 1)), "")
+
+    def edges_to(self, row: int, k: int) -> Sequence[Step]:
+        """The k edges over which the last walk brought most to a row, that first."""
         flows = [
             (self._p.get(other, 0.0) * weight / self._degree[other], kind, other)
             for a, b, weight, kind in self.edges
             for mine, other in ((a, b), (b, a))
-            if mine == row
+            if mine == row and self._p
         ]
-        if not flows:
-            return ""
-        _, kind, other = max(flows, key=lambda flow: flow[0])
+        return [self._step(row, *flow) for flow in sorted(flows, key=lambda flow: -flow[0])[:k]]
+
+    def _step(self, row: int, flow: float, kind: int, other: Hashable) -> Step:
         memory = self.memories[row]
         if not isinstance(other, int):
-            return kinds.reason(kind, memory, memory, {memory.ref: ()})
+            return Step("", kinds.reason(kind, memory, memory, {memory.ref: ()}), flow)
         theirs = self.memories[other]
         own = {memory.ref: self.keywords[row], theirs.ref: self.keywords[other]}
-        return f"{theirs.ref} {kinds.reason(kind, memory, theirs, own)}"
+        return Step(theirs.ref, kinds.reason(kind, memory, theirs, own), flow)

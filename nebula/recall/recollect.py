@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nebula.quick import dataclass
 from nebula.recall import fusion, modulation
 from nebula.recall.graph import SEEDS
 from nebula.recall.hit import Evidence, Filters, Hit, Place, Question, Recollection
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nebula.mindlib.record import Memory
+    from nebula.recall.graph import Step
     from nebula.recall.hit import Probe
+    from nebula.recall.lexical import Term
     from nebula.recall.modulation import Facts
     from nebula.settings import RecallSettings, Settings
 
@@ -54,6 +57,15 @@ class Search(Protocol):
     def ref(self, row: int) -> str:
         """What a person types for it."""
 
+    def row(self, ref: str) -> int:
+        """The row that a ref names; -1 where none does."""
+
+    def in_meaning(self, row: int) -> bool:
+        """Whether it has a vector."""
+
+    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, Term]:
+        """What each of some terms gives to a row's own share, and how many memories hold it."""
+
     def memory(self, row: int) -> Memory | None:
         """The memory as it stands; None where its line is gone."""
 
@@ -63,42 +75,73 @@ class Search(Protocol):
     def strongest_edge(self, row: int) -> str:
         """The edge that brought most to a hit of the last walk, in words."""
 
+    def edges_to(self, row: int, k: int) -> Sequence[Step]:
+        """The k edges over which the last walk brought most to a row, that first."""
+
+
+class Candidate(NamedTuple):
+    """A memory that a route found: its score before emotion, `fused`, its row, and the factors between the two."""
+
+    score: float
+    fused: float
+    row: int
+    factors: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """All candidates, best first; what each route found, and what each part adds to a row's `fused`."""
+
+    candidates: Sequence[Candidate]
+    rankings: Mapping[str, Ranking]
+    parts: Mapping[str, Mapping[int, float]]
+
 
 def recollect(search: Search, question: Question, settings: Settings, *, explain: bool = False) -> Recollection:
     """The n memories that come to mind. `explain` also walks the graph where it has no weight, for its edges' words."""
-    rankings = routes(search, question, settings, walk=explain)
+    found = ranked(search, question, settings, walk=explain)
+    refs = {route: [search.ref(row) for row in ranking.ids] for route, ranking in found.rankings.items()}
+    return Recollection(chosen(search, question, settings, found, explain=explain), refs, search.evidence())
+
+
+def ranked(search: Search, question: Question, settings: Settings, *, walk: bool) -> Ranked:
+    """Every candidate in the order in which the n are taken, emotion aside."""
+    rankings = routes(search, question, settings, walk=walk)
     fused, parts = fuse(search, question, rankings, settings.recall)
     scored = []
     for row, base in zip(fused.ids, fused.scores, strict=True):
         multipliers = modulation.factors(search.facts(row), settings)
-        scored.append((base * modulation.product(multipliers), base, row, multipliers))
-    scored.sort(key=lambda item: (-item[0], search.order(item[2])))
-    places = _places(rankings)
+        scored.append(Candidate(base * modulation.product(multipliers), base, row, multipliers))
+    scored.sort(key=lambda item: (-item.score, search.order(item.row)))
+    return Ranked(scored, rankings, parts)
+
+
+def chosen(search: Search, question: Question, settings: Settings, found: Ranked, *, explain: bool) -> list[Hit]:
+    """The first n candidates whose lines are there, as hits, emotion counted."""
+    places = _places(found.rankings)
     hits: list[Hit] = []
-    for score, base, row, multipliers in scored:
+    for score, fused, row, multipliers in found.candidates:
         memory = search.memory(row) if len(hits) < question.n else None
         if memory is None:
             continue
         facts = search.facts(row)
         felt = modulation.emotion(facts, settings.recall, dominant=question.dominant, query_feels=question.feels)
         edge = search.strongest_edge(row) if explain and "graph" in places.get(row, {}) else ""
-        every = {**multipliers, "emotion": felt}
         hits.append(
             Hit(
                 memory,
                 score * felt,
-                base,
+                fused,
                 facts.a,
                 places.get(row, {}),
-                every,
-                {part: values[row] for part, values in parts.items() if values.get(row)},
+                {**multipliers, "emotion": felt},
+                {part: values[row] for part, values in found.parts.items() if values.get(row)},
                 search.is_old(row),
                 edge,
             )
         )
     hits.sort(key=lambda hit: -hit.score)
-    refs = {route: [search.ref(row) for row in ranking.ids] for route, ranking in rankings.items()}
-    return Recollection(hits, refs, search.evidence())
+    return hits
 
 
 def routes(search: Search, question: Question, settings: Settings, *, walk: bool) -> dict[str, Ranking]:
