@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nebula.past import Past
     from nebula.recall.budget import Budget
     from nebula.subject.subject import Subject
+    from nebula.why import Why
 
 #: Bytes of lines that a recall or an add embeds on its way, some seconds' work; more wants `embed --build`.
 CATCH_UP_BYTES = 16_000
@@ -204,6 +205,25 @@ class Mind:
         return recalling.recall(
             self, query, n=n, filters=filters, touch=touch, explain=explain, as_of=as_of, nearest=nearest, budget=budget
         )
+
+    def why(
+        self,
+        ref: str,
+        query: str,
+        *,
+        n: int = 8,
+        filters: Filters = Filters(),  # noqa: B008 - frozen
+        as_of: datetime | None = None,
+        nearest: bool = False,
+    ) -> Why:
+        """Why a memory comes to mind for a query or does not, every figure that of the recall, and what would bring it.
+
+        Nothing is touched or handed out. Raises UnknownRef, EmptyQuery, LedgerUnusable.
+        """
+        from nebula import why
+        from nebula.recalling import Ask
+
+        return why.why(self, ref, Ask(query, n, filters, as_of, nearest))
 
     def touch(self, refs: Sequence[str], session: str = "") -> list[Notice]:
         """Count a use of memories; a failure is a notice."""
@@ -364,8 +384,13 @@ class Mind:
         """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
         return self.cache().open()
 
-    def open_index(self, *, embed: bool) -> Index:
-        """The index for a recall, caught up; with `embed` a few missing vectors are made on the way."""
+    def open_index(self, *, embed: bool, whole: bool = False) -> Index:
+        """The index for a recall, caught up; with `embed` a few missing vectors are made on the way.
+
+        `whole`: all of them, in memory alone.
+        """
+        if whole:
+            return self.cache().open(self._embedder(None), write=False)
         self._opened = self.cache().open(self._embedder(CATCH_UP_BYTES) if embed else None)
         return self._opened
 

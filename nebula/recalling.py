@@ -10,19 +10,21 @@ from nebula.errors import EmptyQuery, NebulaError
 from nebula.index import has_numpy
 from nebula.life import forgetting
 from nebula.mood import lexicon
+from nebula.quick import dataclass
 from nebula.recall import asking
-from nebula.recall.hit import Question
-from nebula.recall.recollect import recollect
+from nebula.recall.hit import Filters, Question
+from nebula.recall.recollect import chosen, ranked
 from nebula.results import Notice, Recalled, missing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from nebula.mind import Mind
     from nebula.recall.budget import Budget
-    from nebula.recall.hit import Filters, Probe, Recollection
+    from nebula.recall.hit import Hit, Probe
     from nebula.recall.modulation import Ageing
-    from nebula.recall.recollect import Search
+    from nebula.recall.recollect import Ranked, Search
     from nebula.settings import ForgettingSettings
 
 #: Characters of a query that the encoder reads.
@@ -42,23 +44,68 @@ def recall(
     budget: Budget | None,
 ) -> Recalled:
     """What comes to mind; see Mind.recall. Raises EmptyQuery, LedgerUnusable."""
-    if not query.strip():
-        raise EmptyQuery
-    search, probe, notices = search_in(mind, query, filters, as_of)
-    question = question_of(mind, query, probe, n, as_of)
-    found = recollect(search, question, mind.settings, explain=explain)
-    evidence = _evidence(mind, query, found, search, as_of)
-    abstained = evidence is not None and evidence < 1.0
-    came = found.hits if nearest or not abstained else ()
-    hits, left_out = budget.split(came) if budget else (came, ())
-    if touch and hits and as_of is None and not abstained:
+    found = seek(mind, Ask(query, n, filters, as_of, nearest), explain=explain)
+    notices = [*found.notices]
+    hits, left_out = budget.split(found.came) if budget else (found.came, ())
+    if touch and hits and as_of is None and not found.abstained:
         notices += mind.touch([hit.memory.ref for hit in hits])
     handed_out(mind, (hit.memory for hit in hits))
-    return Recalled(query, hits, notices, found.rankings, left_out, abstained, evidence)
+    return Recalled(query, hits, notices, found.refs, left_out, found.abstained, found.evidence)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is asked of a mind: see Mind.recall. `whole`: as if every vector had been made, in memory alone."""
+
+    query: str
+    n: int = 8
+    filters: Filters = Filters()
+    as_of: datetime | None = None
+    nearest: bool = False
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A recall before any use is made of it: every candidate, the first n as hits, and how far the best stands out."""
+
+    ask: Ask
+    search: Search
+    question: Question
+    found: Ranked
+    hits: Sequence[Hit]
+    evidence: float | None
+    notices: Sequence[Notice]
+
+    @property
+    def abstained(self) -> bool:
+        """Whether nothing stands out."""
+        return self.evidence is not None and self.evidence < 1.0
+
+    @property
+    def came(self) -> Sequence[Hit]:
+        """The hits that are shown."""
+        return self.hits if self.ask.nearest or not self.abstained else ()
+
+    @property
+    def refs(self) -> dict[str, list[str]]:
+        """Each route's own refs, best first."""
+        return {route: [self.search.ref(row) for row in one.ids] for route, one in self.found.rankings.items()}
+
+
+def seek(mind: Mind, ask: Ask, *, explain: bool = False) -> Sought:
+    """Ask, and count no use; `explain` also walks a graph without weight. Raises EmptyQuery, LedgerUnusable."""
+    if not ask.query.strip():
+        raise EmptyQuery
+    search, probe, notices = search_in(mind, ask.query, ask.filters, ask.as_of, whole=ask.whole)
+    question = question_of(mind, ask.query, probe, ask.n, ask.as_of)
+    found = ranked(search, question, mind.settings, walk=explain)
+    hits = chosen(search, question, mind.settings, found, explain=explain)
+    return Sought(ask, search, question, found, hits, _evidence(mind, ask, search, found), notices)
 
 
 def search_in(
-    mind: Mind, query: str, filters: Filters, as_of: datetime | None
+    mind: Mind, query: str, filters: Filters, as_of: datetime | None, *, whole: bool = False
 ) -> tuple[Search, Probe | None, list[Notice]]:
     """What is searched, now or as it was: the mapped index, or the ledgers themselves where numpy is missing."""
     now = clock.seconds(as_of or mind.now())
@@ -72,7 +119,7 @@ def search_in(
     from nebula.recall.mapped import MappedSearch
 
     probe, notices = _probe(mind, query)
-    index = mind.open_index(embed=probe is not None)
+    index = mind.open_index(embed=probe is not None, whole=whole)
     notices += missing(index) if probe is not None else []
     replaced = set()
     if as_of:
@@ -83,21 +130,26 @@ def search_in(
     return MappedSearch(index, mind.settings, now, filters, ageing, replaced), probe, notices
 
 
-def _evidence(mind: Mind, query: str, found: Recollection, search: Search, as_of: datetime | None) -> float | None:
+def _evidence(mind: Mind, ask: Ask, search: Search, found: Ranked) -> float | None:
     """How far the clearest find stands out, in floors (see recall.floor); None: not known, or not asked for.
 
     A query that is nothing but a date is answered by what was written then.
     """
-    if not mind.settings.recall.floor or found.evidence is None:
+    clearest = search.evidence() if mind.settings.recall.floor else None
+    if clearest is None:
         return None
-    if found.rankings.get("time") and asking.only_dates(query, as_of or mind.now()):
+    if (
+        "time" in found.rankings
+        and found.rankings["time"].ids
+        and asking.only_dates(ask.query, ask.as_of or mind.now())
+    ):
         return None
     from nebula import calibration
     from nebula.recall.mapped import MappedSearch
 
     assert isinstance(search, MappedSearch)
-    folder = None if as_of else mind.cache().folder
-    return calibration.judge(query, found.evidence, search.index, mind.encoder(), mind.settings.recall, folder)
+    folder = None if ask.as_of or ask.whole else mind.cache().folder
+    return calibration.judge(ask.query, clearest, search.index, mind.encoder(), mind.settings.recall, folder)
 
 
 def question_of(mind: Mind, query: str, probe: Probe | None, n: int, as_of: datetime | None) -> Question:

@@ -58,6 +58,9 @@ LAYERS = (
             "echo",
             "handles",
             "more",
+            "why",
+            "remedy",
+            "tuning",
             "duplicates",
         ),
         *(

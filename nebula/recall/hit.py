@@ -89,15 +89,3 @@ class Evidence:
 
     cosine: float
     share: float
-
-
-@dataclass(frozen=True)
-class Recollection:
-    """The hits, best first, and each route's own refs, best first, before fusion.
-
-    `evidence`: None where the dense route was off: nothing is known then of what words don't say.
-    """
-
-    hits: Sequence[Hit] = ()
-    rankings: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    evidence: Evidence | None = None

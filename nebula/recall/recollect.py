@@ -1,4 +1,4 @@
-"""One recall from question to hits: the routes, their fusion, then the factors (spec 5).
+"""One recall from question to hits: the routes, their fusion, then the factors; `ranked`, then `chosen` (spec 5).
 
 `Search` is what it searches: the mapped index, or plain records where numpy is missing.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from nebula.quick import dataclass
 from nebula.recall import fusion, modulation
 from nebula.recall.graph import SEEDS
-from nebula.recall.hit import Evidence, Filters, Hit, Place, Question, Recollection
+from nebula.recall.hit import Evidence, Filters, Hit, Place, Question
 from nebula.recall.ranking import ROUTE_DEPTH, Ranking
 
 if TYPE_CHECKING:
@@ -97,15 +97,11 @@ class Ranked:
     parts: Mapping[str, Mapping[int, float]]
 
 
-def recollect(search: Search, question: Question, settings: Settings, *, explain: bool = False) -> Recollection:
-    """The n memories that come to mind. `explain` also walks the graph where it has no weight, for its edges' words."""
-    found = ranked(search, question, settings, walk=explain)
-    refs = {route: [search.ref(row) for row in ranking.ids] for route, ranking in found.rankings.items()}
-    return Recollection(chosen(search, question, settings, found, explain=explain), refs, search.evidence())
-
-
 def ranked(search: Search, question: Question, settings: Settings, *, walk: bool) -> Ranked:
-    """Every candidate in the order in which the n are taken, emotion aside."""
+    """Every candidate in the order in which the n are taken, emotion aside.
+
+    `walk`: also over the graph where it has no weight, for its edges' words.
+    """
     rankings = routes(search, question, settings, walk=walk)
     fused, parts = fuse(search, question, rankings, settings.recall)
     scored = []
