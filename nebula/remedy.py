@@ -13,7 +13,6 @@ from nebula import clock
 from nebula.errors import NebulaError
 from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES, SPEAKER
-from nebula.recall.hit import Filters
 from nebula.recall.recollect import ranked
 from nebula.recalling import seek
 from nebula.text import words
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 #: Of two changes with as many steps the one of the earlier kind is the smaller.
 KINDS = ("drop", "old", "limit", "nearest", "word", "narrow", "embed", "setting")
 #: Words of the memory that are tried one by one; how many together where none is enough.
-SINGLE, TOGETHER = 8, (2, 3, 5)
+SINGLE, TOGETHER = 8, (2, 3, 5, 12)
 #: The most that `-n` takes, and missing vectors up to which they are made to try what that would bring.
 MOST, VECTORS = 10_000, 200
 #: By what a weight is multiplied, the smallest change first.
@@ -69,6 +68,9 @@ def changes(mind: Mind, memory: Memory, ask: Ask, misses: Sequence[Miss]) -> lis
     best: dict[str, Change] = {}
     for change in sorted(found, key=lambda change: len(change.steps)):
         best.setdefault(_kind(change, start), change)
+    least = 1 + len(start.steps)
+    if any(len(change.steps) <= least for change in best.values()):  # what needs two things more is no help then
+        best = {kind: change for kind, change in best.items() if len(change.steps) <= least}
     return sorted(best.values(), key=lambda change: (len(change.steps), KINDS.index(_kind(change, start))))
 
 
@@ -145,7 +147,7 @@ def _candidates(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iter
 def _words(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iterator[Change]:
     """The query with a word of the memory that says most there, or with a few of them; the first that brings it."""
     telling = telling_words(memory, base, mind.settings.recall.tokens)
-    groups = [(word,) for word in telling[:SINGLE]] + [tuple(telling[:n]) for n in TOGETHER if len(telling) >= n]
+    groups = [(word,) for word in telling[:SINGLE]] + [tuple(telling[:n]) for n in TOGETHER if len(telling) > n // 2]
     for group in groups:
         query = f"{start.ask.query.rstrip()} {' '.join(group)}"
         step = Step("word", {"words": " ".join(group)})
@@ -158,7 +160,7 @@ def _words(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iterator[
 def telling_words(memory: Memory, base: Sought, mode: Mode) -> list[str]:
     """Words of a memory that are not in the query, those first that carry most of its information in this mind."""
     row = base.search.row(memory.ref)
-    said = {word for word in words.words(base.ask.query)}
+    said = set(words.words(base.ask.query))
     fresh = [word for word in dict.fromkeys(words.words(memory.text)) if informative(word) and word not in said]
     if row < 0 or not fresh:
         return []

@@ -13,6 +13,7 @@ from nebula.index import has_numpy
 from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES, SPEAKER
+from nebula.recall.ranking import ROUTE_DEPTH
 from nebula.recall.recollect import chosen
 from nebula.recalling import Ask, seek
 
@@ -36,7 +37,8 @@ EDGES = 3
 class Part:
     """One part of the mixture: where it has the memory, its score in the part's own unit, and `added` = what counts.
 
-    `state`: found; beyond (not among its first 200); nothing (score 0); no_vector; off; unasked. `rank` from 1.
+    `state`: found; beyond (not among its first 200); barred (by a filter, or replaced); nothing (score 0);
+    no_vector; off; unasked. `rank` from 1.
     """
 
     name: str
@@ -53,7 +55,7 @@ class Part:
 class Miss:
     """A step at which the memory was lost.
 
-    `step`: unwritten, ledger, tag, via, since, until, replaced, unindexed, unfound, silent, cut.
+    `step`: unwritten, ledger, tag, via, since, until, replaced, unindexed, unfound, negative, silent, cut.
     """
 
     step: str
@@ -64,8 +66,8 @@ class Miss:
 class Why:
     """What happened to one memory in one recall.
 
-    `place`: from 1, among `candidates`; None where no route found it. `hit`: its score with parts and factors, as recall
-    gives it, also where it did not come. `changes`: each brings it, tried; the smallest first; none where it came.
+    `place`: from 1, among `candidates`; None where no route found it. `hit`: its score with parts and factors, as
+    recall gives it, also where it did not come. `changes`: each brings it, tried; the smallest first.
     """
 
     memory: Memory
@@ -86,6 +88,8 @@ class Why:
     misses: Sequence[Miss] = ()
     changes: Sequence[Change] = ()
     echo_of: str = ""
+    #: RRF's constant where ranks are fused; None where scores are.
+    k: float | None = None
     notices: Sequence[Notice] = ()
 
 
@@ -116,6 +120,7 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         misses,
         [] if came else remedy.changes(mind, then or memory, ask, misses),
         memory.echo_of if memory.via == ECHO else "",
+        mind.settings.recall.k if mind.settings.recall.fusion == "ranks" else None,
         found.notices,
     )
 
@@ -161,7 +166,7 @@ def _part(mind: Mind, found: Sought, row: int, name: str) -> Part:
     elif name == "dense" and row >= 0 and not found.search.in_meaning(row):
         state = "no_vector"
     else:
-        state = "beyond" if score else "nothing"
+        state = "nothing" if not score else "beyond" if len(ranking.ids) >= ROUTE_DEPTH else "barred"
     return Part(name, state, score, weight, added, rank, len(ranking.ids))
 
 
@@ -195,7 +200,8 @@ def lost(mind: Mind, found: Sought, memory: Memory, place: int | None) -> list[M
     if found.search.row(memory.ref) < 0:
         return [Miss("unindexed")]
     if place is None:
-        return [Miss("unfound")]
+        ranks = (row for ranking in found.found.rankings.values() for row in ranking.ids)
+        return [Miss("negative" if found.search.row(memory.ref) in ranks else "unfound")]
     silent = [Miss("silent", {"evidence": found.evidence})] if found.abstained and not ask.nearest else []
     return silent + ([Miss("cut", {"place": place, "n": ask.n})] if place > ask.n else [])
 

@@ -32,6 +32,9 @@ nebula show n1 --history""",
     "context": """nebula context --query "明天坐船吗" --budget 800""",
     "more": """nebula more n1
 nebula more o1 --json""",
+    "why": """nebula why n1 "什么时候开船"
+nebula why n1 "什么时候开船" -n 3 --json""",
+    "why-not": 'nebula why-not n1 "下周有什么安排" --tag 家',
     "mcp": "nebula mcp",
     "hooks.install": """nebula hooks install claude-code --print
 nebula hooks install claude-code""",
@@ -123,6 +126,9 @@ nebula recall ferry --as-of 2026-05-01 --json""",
     "list": """nebula list -l promises -n 5
 nebula list --tag travel --all""",
     "context": """nebula context --query "do we sail tomorrow" --budget 800""",
+    "why": """nebula why n1 "when does the ferry leave"
+nebula why n1 "when does the ferry leave" -n 3 --json""",
+    "why-not": 'nebula why-not n1 "what is on next week" --tag home',
     "surface": 'nebula surface --query "we were speaking of boats"',
     "longterm.edit": 'echo "Speak plainly" | nebula longterm edit -',
     "mood.feel": 'nebula mood feel happy 0.6 --why "got the tickets"',

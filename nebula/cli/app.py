@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
-    "recall": ("recall", "list", "show", "more", "promises", "context", "surface", "yes", "no"),
+    "recall": ("recall", "list", "show", "more", "why", "promises", "context", "surface", "yes", "no"),
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
@@ -35,6 +35,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "recall": ("recall", "list", "show"),
     "context": ("context",),
     "more": ("more",),
+    "why": ("why", "why-not"),
     "outlook": ("promises", "forecast", "stats"),
     "night": ("consolidate", "surface", "yes", "no"),
     "longterm": ("longterm",),

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile(
     "[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 )
+#: Where a sentence may be broken: after a space, and around each wide character but before closing signs.
+_PARTS = re.compile(
+    r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef][，。；：！？、）」”]*|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+"
+)
 _BREAKS = re.compile(r"[\n\t\r\u2028\u2029\x85\x0b\x0c]+")
 #: The style of a stretch that is put in one line, and shortened where that is wider than the terminal.
 FIT = "none"
@@ -89,6 +93,26 @@ def pager(environ: Mapping[str, str]) -> list[str]:
 
     words = shlex.split(environ.get("PAGER") or "less -FIRX")
     return words if words and words[0] != "cat" and shutil.which(words[0]) else []
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """A sentence as the lines that fit the terminal, each after `indent`; in a pipe one line, however long.
+
+    Broken at spaces, and between two characters that stand wide (Chinese): words of other scripts stay whole.
+    """
+    flat = one_line(text)
+    if not sys.stdout.isatty():
+        return [indent + flat]
+    from rich.cells import cell_len
+
+    room = max(8, shutil.get_terminal_size().columns - cell_len(indent))
+    lines, line = [], ""
+    for part in _PARTS.findall(flat):
+        if line and cell_len(line) + cell_len(part.rstrip()) > room:
+            lines.append(line.rstrip())
+            line = ""
+        line += part
+    return [indent + one for one in [*lines, line.rstrip()] if one]
 
 
 def show_null(lines: Sequence[Line]) -> None:

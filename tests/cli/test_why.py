@@ -1,0 +1,79 @@
+"""The command why: the sentences, the JSON, the commands that it offers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nebula.cli import printing
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Nebula
+
+
+@pytest.fixture
+def ferries(nebula: Nebula) -> Nebula:
+    for text in ("渡轮早上六点开", "面包店周二不开门", "钢琴课改到周五晚上"):
+        nebula("add", text)
+    nebula("tag", "n3", "家")
+    return nebula
+
+
+def test_what_came_is_explained(ferries: Nebula) -> None:
+    """By ref, uid and handle; the score is recall's; handles and uses stay as they were."""
+    hit = ferries("recall", "渡轮几点开", "--json", "--no-touch").data["hits"][0]
+    ferries("recall", "渡轮几点开", "--no-touch")
+    for ref in ("n1", "@1", hit["uid"]):
+        data = ferries("why", ref, "渡轮几点开", "--json").data
+        assert (data["memory"]["ref"], data["came"], data["place"], data["score"]) == ("n1", True, 1, hit["score"])
+        assert {part["name"]: part["added"] for part in data["parts"] if part["added"]} == hit["parts"]
+    said = ferries("why", "n1", "渡轮几点开")
+    assert (said.code, said.err) == (0, "")
+    assert f"{hit['score']:.4f}" in said.out
+    assert "有问句里的：渡轮" in said.out
+    assert ferries("show", "@1", "--json").data["memories"][0]["ref"] == "n1"
+    assert ferries("show", "n1", "--json").data["memories"][0].get("hits", 0) == 0
+
+
+def test_what_it_offers_runs(ferries: Nebula) -> None:
+    """why-not is the same command; each command line brings the memory, the query's own dashes kept."""
+    for query in ("渡轮几点开", "--渡轮"):
+        argv = ["--tag", "出行", "-n", "1", "--", "n3", query]
+        data = ferries("why-not", "--json", *argv).data
+        assert data == ferries("why", "--json", *argv).data
+        assert [miss["step"] for miss in data["misses"]] == ["tag"]
+        assert data["changes"]
+        for change in data["changes"]:
+            program, *rest = change["command"]
+            assert program == "nebula"
+            found = ferries(*rest, "--json", "--no-touch").data["hits"]
+            assert found[change["place"] - 1]["ref"] == "n3"
+
+
+def test_english_and_silence(ferries: Nebula, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEBULA_LANG", "en")
+    said = ferries("why", "n1", "该剧的主题曲由谁演唱？")
+    assert "It did not come to mind." in said.out
+    assert "1. --nearest → place 1" in said.out
+    assert "--set recall.floor=" in said.out
+    assert ferries("why", "n9", "x").code == 2
+    assert ferries("why", "n1", " ").code == 2
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_sentences_fit_a_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chinese is broken anywhere but before closing signs, words of other scripts between them; nothing is lost."""
+    from rich.cells import cell_len
+
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = "整个心都说不上记得这回事：最明显的也只到门槛的 0.43（够 1 才开口）。The clearest reaches 0.43, and 1 is needed. " * 2
+    lines = printing.wrapped(text, "  ")
+    assert len(lines) > 2
+    assert all(cell_len(line) <= width for line in lines)
+    assert not any(line.strip()[0] in "，。：（）"[:3] for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
+    assert printing.wrapped(text, "  ") == ["  " + text]
