@@ -81,20 +81,19 @@ def _kind(change: Change, start: Change) -> str:
 
 def required(ask: Ask, misses: Sequence[Miss]) -> Change:
     """What has to go whatever else is done: filters that keep the memory out, and a moment before it was written."""
-    steps, filters, as_of = [], ask.filters, ask.as_of
-    for miss in misses:
-        if miss.step in {"ledger", "tag", "via"}:
-            filters = replace(filters, **{f"{miss.step}s": ()})
-        elif miss.step in {"since", "until"}:
-            filters = replace(filters, **{miss.step: None})
-        elif miss.step == "replaced":
-            filters = replace(filters, old=True)
-        elif miss.step == "unwritten":
-            as_of = None
-        else:
-            continue
-        steps.append(Step("old") if miss.step == "replaced" else Step("drop", {"option": _OPTION[miss.step]}))
-    return Change(steps, replace(ask, filters=filters, as_of=as_of))
+    lost, filters = {miss.step for miss in misses}, ask.filters
+    freed = replace(
+        filters,
+        ledgers=() if "ledger" in lost else filters.ledgers,
+        tags=() if "tag" in lost else filters.tags,
+        vias=() if "via" in lost else filters.vias,
+        since=None if "since" in lost else filters.since,
+        until=None if "until" in lost else filters.until,
+        old=filters.old or "replaced" in lost,
+    )
+    steps = [Step("drop", {"option": _OPTION[miss.step]}) for miss in misses if miss.step in _OPTION]
+    steps += [Step("old")] if "replaced" in lost else []
+    return Change(steps, replace(ask, filters=freed, as_of=None if "unwritten" in lost else ask.as_of))
 
 
 _OPTION = {"unwritten": "--as-of", **{name: f"--{name}" for name in ("ledger", "tag", "via", "since", "until")}}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
-    "recall": ("recall", "list", "show", "more", "why", "promises", "context", "surface", "yes", "no"),
+    "recall": ("recall", "list", "show", "more", "why", "why-not", "promises", "context", "surface", "yes", "no"),
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),

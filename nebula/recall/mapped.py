@@ -14,6 +14,7 @@ from nebula.index.neighbours import Neighbours
 from nebula.index.table import speaker_hash
 from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, LEDGERS
 from nebula.recall import dense, graph, lexical
+from nebula.recall.graph import Step
 from nebula.recall.hit import Evidence
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking, top
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nebula.index.view import Index
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Filters, Probe
+    from nebula.recall.lexical import Term
     from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
 
@@ -225,7 +227,7 @@ class MappedSearch:
         """Whether it has a vector."""
         return bool(self.index.vectors.present[row])
 
-    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, lexical.Term]:
+    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, Term]:
         """See `recall.lexical.of_row`."""
         recall = self.settings.recall
         names = {h64(term): term for term in terms}
@@ -237,7 +239,7 @@ class MappedSearch:
         """The edge over which the last walk brought most to a row: the neighbour and the reason; "" where none did."""
         return next((step.words for step in self.edges_to(row, 1)), "")
 
-    def edges_to(self, row: int, k: int) -> Sequence[graph.Step]:
+    def edges_to(self, row: int, k: int) -> Sequence[Step]:
         """The k edges over which the last walk brought most to a row, that first."""
         edges = self.edges.of(np.array([row]))
         if self._walk is None or not len(edges.end):
@@ -252,17 +254,17 @@ class MappedSearch:
         steps = [self._step(int(edges.kind[at]), row, int(edges.end[at]), float(flow[at])) for at in best]
         return [step for step in steps if step is not None]
 
-    def _step(self, kind: int, row: int, other: int, flow: float) -> graph.Step | None:
+    def _step(self, kind: int, row: int, other: int, flow: float) -> Step | None:
         mine = self.memory(row)
         if mine is None:
             return None
         if other >= self.edges.rows:
-            return graph.Step("", kinds.reason(kind, mine, mine, {mine.ref: ()}), flow)
+            return Step("", kinds.reason(kind, mine, mine, {mine.ref: ()}), flow)
         theirs = self.memory(other)
         if theirs is None:
             return None
         words = {memory.ref: keywords(memory.text) for memory in (mine, theirs)}
-        return graph.Step(theirs.ref, kinds.reason(kind, mine, theirs, words, self._cosine(row, other)), flow)
+        return Step(theirs.ref, kinds.reason(kind, mine, theirs, words, self._cosine(row, other)), flow)
 
     def _cosine(self, row: int, other: int) -> float:
         vectors, owner = self.index.vectors.of_rows(np.array([row, other]))

@@ -16,6 +16,7 @@ from nebula.index import kinds
 from nebula.mindlib.record import LEDGER_CODE, is_core
 from nebula.recall import lexical
 from nebula.recall.graph import Step
+from nebula.recall.lexical import Term
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking
 from nebula.recall.recollect import admits
@@ -278,13 +279,11 @@ class PlainSearch:
         """No vectors without numpy."""
         return False
 
-    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, lexical.Term]:
+    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, Term]:
         """What each term gives to a row's share, and how many memories hold it."""
         gains = {token: self._gains(token, asked) for token, asked in terms.items()}
         highest = sum(weight for weight, _ in gains.values())
-        return {
-            token: lexical.Term(gained.get(row, 0.0) / highest, len(gained)) for token, (_, gained) in gains.items()
-        }
+        return {token: Term(gained.get(row, 0.0) / highest, len(gained)) for token, (_, gained) in gains.items()}
 
     def strongest_edge(self, row: int) -> str:
         """The edge over which the last walk brought most to a row; "" where none did."""

@@ -48,7 +48,7 @@ def test_what_it_offers_runs(ferries: Nebula) -> None:
         for change in data["changes"]:
             program, *rest = change["command"]
             assert program == "nebula"
-            found = ferries(*rest, "--json", "--no-touch").data["hits"]
+            found = ferries(rest[0], "--json", "--no-touch", *rest[1:]).data["hits"]
             assert found[change["place"] - 1]["ref"] == "n3"
 
 
@@ -56,7 +56,7 @@ def test_english_and_silence(ferries: Nebula, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("NEBULA_LANG", "en")
     said = ferries("why", "n1", "该剧的主题曲由谁演唱？")
     assert "It did not come to mind." in said.out
-    assert "1. --nearest → place 1" in said.out
+    assert "1. --nearest → place 2" in said.out
     assert "--set recall.floor=" in said.out
     assert ferries("why", "n9", "x").code == 2
     assert ferries("why", "n1", " ").code == 2
@@ -69,7 +69,10 @@ def test_sentences_fit_a_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", str(width))
-    text = "整个心都说不上记得这回事：最明显的也只到门槛的 0.43（够 1 才开口）。The clearest reaches 0.43, and 1 is needed. " * 2
+    text = (
+        "整个心都说不上记得这回事：最明显的也只到门槛的 0.43（够 1 才开口）。The clearest reaches 0.43, 1 is needed. "
+        * 2
+    )
     lines = printing.wrapped(text, "  ")
     assert len(lines) > 2
     assert all(cell_len(line) <= width for line in lines)
