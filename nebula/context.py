@@ -20,7 +20,7 @@ from nebula.results import Notice
 from nebula.text import normal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nebula.discretion import Discretion
     from nebula.index.view import Index
@@ -87,13 +87,14 @@ def _recalled(mind: Mind, query: str, vias: Sequence[str]) -> tuple[list[Memory]
     return [hit.memory for hit in found.hits if hit.memory.ledger != "tacts"], list(found.notices)
 
 
-def _who(view: _Indexed | _Plain, trusted: Filters) -> dict[str, list[Memory]]:
+def _who(view: _Indexed | _Plain, trusted: Filters) -> dict[str, Iterable[Memory]]:
     """Who I am, and who you are: what is pinned first, then the important, then the new."""
-    profile = sorted(view.latest("profile", trusted, LOOKED_AT), key=lambda memory: (not memory.pinned, -memory.imp))
-    return {"me": [one for one in profile if one.tag == ME], "you": [one for one in profile if one.tag != ME]}
+    me = view.latest("profile", replace(trusted, tags=[ME]), LOOKED_AT, important=True)
+    you = view.latest("profile", trusted, LOOKED_AT, important=True)
+    return {"me": me, "you": (one for one in you if one.tag != ME)}
 
 
-def _lately(view: _Indexed | _Plain, trusted: Filters, now: int) -> list[Memory]:
+def _lately(view: _Indexed | _Plain, trusted: Filters, now: int) -> Iterable[Memory]:
     """What happened lately, newest first."""
     since = now - LATELY_DAYS * clock.DAY_SECONDS
     return view.latest("notes", replace(trusted, since=since), 3 * AT_MOST["lately"])
@@ -115,18 +116,22 @@ def _longterm(mind: Mind, tact: Discretion) -> str:
     return "\n".join(line for line in text.splitlines() if tact.allows_text(line))
 
 
-def _once(found: Mapping[str, Sequence[Memory]], tact: Discretion) -> dict[str, list[Memory]]:
-    """Each memory and each text once, in the section that comes first here; only what may be told."""
+def _once(found: Mapping[str, Iterable[Memory]], tact: Discretion) -> dict[str, list[Memory]]:
+    """Each memory and each text once, in the section that comes first here; only what may be told.
+
+    A section that is full reads no further.
+    """
     seen: set[str] = set()
     kept: dict[str, list[Memory]] = {}
     for name, memories in found.items():
         kept[name] = []
         for memory in memories:
             said = normal.fold(memory.text).strip()
-            fresh = len(kept[name]) < AT_MOST[name] and memory.ref not in seen and said not in seen
-            if fresh and (name == "tacts" or tact.allows(memory)):
+            if memory.ref not in seen and said not in seen and (name == "tacts" or tact.allows(memory)):
                 kept[name].append(memory)
                 seen |= {memory.ref, said}
+            if len(kept[name]) == AT_MOST[name]:
+                break
     return kept
 
 
@@ -136,8 +141,8 @@ class _Indexed:
     def __init__(self, index: Index, now: int) -> None:
         self.index, self.now = index, now
 
-    def latest(self, ledger: str, filters: Filters, most: int) -> list[Memory]:
-        """Of a ledger those that pass, newest first."""
+    def latest(self, ledger: str, filters: Filters, most: int, *, important: bool = False) -> Iterator[Memory]:
+        """Of a ledger those that pass, newest first; with `important` the pinned and the important before them."""
         import numpy as np
 
         from nebula.index.hashing import h64
@@ -146,12 +151,14 @@ class _Indexed:
         holds = (column("ledger") == LEDGER_CODE[ledger]) & (column("valid_to") > self.now)
         if filters.since is not None:
             holds &= column("at") >= filters.since
-        if filters.vias:
-            holds &= np.isin(column("via"), np.array([h64(via) for via in filters.vias], np.uint64))
+        for name, wanted in (("via", filters.vias), ("tag", filters.tags)):
+            if wanted:
+                holds &= np.isin(column(name), np.array([h64(one) for one in wanted], np.uint64))
         rows = np.flatnonzero(holds)
-        rows = rows[np.lexsort((column("id")[rows], column("at")[rows]))[::-1]]
+        keys = ("id", "at", "imp", "pinned") if important else ("id", "at")
+        rows = rows[np.lexsort([column(key)[rows] for key in keys])[::-1]]
         memories = (self.index.memory(int(row)) for row in rows)
-        return list(islice((one for one in memories if one is not None and admits(filters, one)), most))
+        return islice((one for one in memories if one is not None and admits(filters, one)), most)
 
     def find(self, ref: str) -> Memory | None:
         """A memory by its ref."""
@@ -166,9 +173,12 @@ class _Plain:
         holding = [memory for memory in memories if not memory.is_old(now)]
         self.memories = sorted(holding, key=lambda memory: (memory.seconds, memory.id), reverse=True)
 
-    def latest(self, ledger: str, filters: Filters, most: int) -> list[Memory]:
-        """Of a ledger those that pass, newest first."""
-        return list(islice((one for one in self.memories if one.ledger == ledger and admits(filters, one)), most))
+    def latest(self, ledger: str, filters: Filters, most: int, *, important: bool = False) -> Iterator[Memory]:
+        """See `_Indexed.latest`."""
+        found: Iterator[Memory] = (one for one in self.memories if one.ledger == ledger and admits(filters, one))
+        if important:
+            found = iter(sorted(found, key=lambda one: (one.pinned, one.imp), reverse=True))
+        return islice(found, most)
 
     def find(self, ref: str) -> Memory | None:
         """A memory by its ref."""
