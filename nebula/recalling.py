@@ -118,7 +118,7 @@ def search_in(
         return PlainSearch(memories, mind.settings, now, filters, ageing, replaced), None, [Notice("dense_off")]
     from nebula.recall.mapped import MappedSearch
 
-    probe, notices = _probe(mind, query)
+    probe, notices = probe_of(mind, query)
     index = mind.open_index(embed=probe is not None, whole=whole)
     notices += missing(index) if probe is not None else []
     replaced = set()
@@ -172,7 +172,7 @@ def _replaced(mind: Mind) -> set[str]:
     return {memory.ref for memory in mind.store.read_all().memories if memory.is_old(now)}
 
 
-def _probe(mind: Mind, query: str) -> tuple[Probe | None, list[Notice]]:
+def probe_of(mind: Mind, query: str) -> tuple[Probe | None, list[Notice]]:
     """The query and its sentences as unit vectors; None and a notice where the encoder can't work.
 
     Of a very long query its end is taken: in a dialogue that is what is being spoken of.

@@ -35,6 +35,9 @@ nebula more o1 --json""",
     "why": """nebula why n1 "什么时候开船"
 nebula why n1 "什么时候开船" -n 3 --json""",
     "why-not": 'nebula why-not n1 "下周有什么安排" --tag 家',
+    "tune": """nebula tune
+nebula tune --apply
+nebula tune --reset""",
     "mcp": "nebula mcp",
     "hooks.install": """nebula hooks install claude-code --print
 nebula hooks install claude-code""",

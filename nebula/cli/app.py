@@ -23,7 +23,7 @@ GROUPS = {
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
-    "tend": ("doctor", "embed", "config", "import", "export", "merge", "mind", "erase"),
+    "tend": ("doctor", "embed", "config", "tune", "import", "export", "merge", "mind", "erase"),
     "agents": ("mcp", "hooks"),
     "try": ("demo", "bench"),
 }
@@ -52,6 +52,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "mcp": ("mcp",),
     "hooks": ("hooks",),
     "demo": ("demo",),
+    "tune": ("tune",),
     "bench": ("bench",),
 }
 

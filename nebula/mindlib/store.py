@@ -262,6 +262,8 @@ def _put(obj: dict[str, Any], key: str, value: object) -> None:
         target = obj[section]
     if value is None:
         target.pop(name or section, None)
+        if name and not target:
+            del obj[section]
     else:
         target[name or section] = value
 

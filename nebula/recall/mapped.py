@@ -158,12 +158,20 @@ class MappedSearch:
         asked = np.array([speaker_hash(name) for name in names], np.uint64)
         return np.isin(mine, asked).astype(float).tolist()  # type: ignore[no-any-return]
 
-    def evidence(self) -> Evidence | None:
-        """The clearest that an eligible row has for the whole query, among the first of the dense route."""
-        if self._probe is None or not self._near.ids:
+    def evidence(self, without: int = -1) -> Evidence | None:
+        """The clearest that an eligible row has for the whole query, among the first of the dense route.
+
+        `without`: a row that is left out, as if it were not there.
+        """
+        near = [row for row in self._near.ids if row != without]
+        if self._probe is None or not near:
             return None
-        whole = dense.scores(self._probe, self.index, np.array(self._near.ids, np.int64), 0.0)
-        return Evidence(float(whole.max()), float(self._share[self.eligible].max()))
+        whole = dense.scores(self._probe, self.index, np.array(near, np.int64), 0.0)
+        eligible = self.eligible
+        if without >= 0:
+            eligible = eligible.copy()
+            eligible[without] = False
+        return Evidence(float(whole.max()), float(self._share[eligible].max()))
 
     def _look(self, ranking: Ranking) -> Ranking:
         """Read what is needed of a ranking's rows at once: one row at a time costs 300 times as much."""

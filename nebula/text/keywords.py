@@ -33,6 +33,11 @@ def keywords(text: str, limit: int = AT_MOST) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda word: -counts[word] * table.idf(word))[:limit])
 
 
+def content(text: str) -> list[str]:
+    """The words of a text that say something, each once, in their order."""
+    return list(dict.fromkeys(word for word in _words(text) if informative(word)))
+
+
 def _words(text: str) -> Iterator[str]:
     for run in words.RUNS.findall(normal.fold(text)):
         if words.unspaced(run):
