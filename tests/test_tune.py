@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from nebula.bench import metrics
 from nebula.bench import recall as bench
 from nebula.cli import main
 from nebula.errors import FileUnusable, NumpyMissing
@@ -67,7 +68,7 @@ def test_a_useless_route_loses_its_weight_and_reset_gives_it_back(tmp_path: Path
     assert found.worth["recall.w_dense"] < 1.0 < 2.0 < found.worth["recall.w_lexical"]
     assert config.read_text() == json.dumps(before), "nothing is written yet"
     kept.apply(mind, found.worth)
-    assert flatten(mind.settings) == settings | found.worth
+    assert flatten(mind.settings) == {**settings, **found.worth}
     again = tuning.tune(mind)
     assert again.measures["ndcg"].before.mean == found.measures["ndcg"].after.mean
     assert again.worth == {}
@@ -214,6 +215,6 @@ def test_people_s_questions_lose_nothing_by_it(tmp_path: Path) -> None:
         hits = [one.recall(query.text, n=10, touch=False, nearest=True).hits for query in asked]
         ids = [[mind._ids[hit.memory.ref] for hit in each] for each in hits]
         pairs = zip(ids, asked, strict=True)
-        scores.append([tuning.metrics.ndcg(each, query.gold, 10) for each, query in pairs])
+        scores.append([metrics.ndcg(each, query.gold, 10) for each, query in pairs])
     gain = tuning._measure(*scores).gain
     assert gain.high >= 0.0

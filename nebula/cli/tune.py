@@ -71,9 +71,9 @@ def _told(found: Tuned, *, apply: bool) -> Iterator[str]:
         yield messages.say("tune.example", ref=one.ref, query=one_line(one.query))
     for key, value in found.before.items():
         yield f"  {key}  {value:g} → {found.after[key]:g}" if found.after[key] != value else f"  {key}  {value:g}"
-    for name, one in found.measures.items():
-        gain = f"{one.gain.mean:+.3f} [{one.gain.low:+.3f}, {one.gain.high:+.3f}]"
-        yield f"  {messages.say(f'tune.{name}')}  {one.before.mean:.3f} → {one.after.mean:.3f}  {gain}"
+    for name, measure in found.measures.items():
+        gain = f"{measure.gain.mean:+.3f} [{measure.gain.low:+.3f}, {measure.gain.high:+.3f}]"
+        yield f"  {messages.say(f'tune.{name}')}  {measure.before.mean:.3f} → {measure.after.mean:.3f}  {gain}"
     keys = " ".join(f"{key}={value:g}" for key, value in found.worth.items())
     yield messages.say("tune.none" if not keys else "tune.written" if apply else "tune.sure", keys=keys)
 

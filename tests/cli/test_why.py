@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def ferries(nebula: Nebula) -> Nebula:
+def ferries(nebula: Nebula, monkeypatch: pytest.MonkeyPatch) -> Nebula:
+    monkeypatch.setenv("NEBULA_NOW", "2026-12-02T09:00:00")
     for text in ("渡轮早上六点开", "面包店周二不开门", "钢琴课改到周五晚上"):
         nebula("add", text)
     nebula("tag", "n3", "家")
