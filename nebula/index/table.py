@@ -6,6 +6,7 @@ the folded state, the others from the segments. Strings stand in columns as 64-b
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,6 +146,11 @@ class Table:
                 whole[row] = value
             self._columns[name] = whole
         return self._columns[name]
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Tokens of a row's text in the mean, 0 without rows."""
+        return float(self.column("terms").mean()) if self.n else 0.0
 
     def set(self, row: int, name: str, value: Any) -> None:
         """Lay one changed field over a row; a value that the column can't hold is ignored."""

@@ -17,7 +17,7 @@ from nebula.recall import dense, graph, lexical
 from nebula.recall.graph import Step
 from nebula.recall.hit import Evidence
 from nebula.recall.modulation import Facts
-from nebula.recall.ranking import Ranking, top
+from nebula.recall.ranking import Ranking, leading, top
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class MappedSearch:
         self._share: Array = np.zeros(0)
         self._windows: Sequence[tuple[int, int]] = ()
         self._seen: dict[int, Mapping[str, Any]] = {}
+        self._ranked: list[int] = []
 
     @cached_property
     def alive(self) -> Array:
@@ -95,15 +96,16 @@ class MappedSearch:
         """The rows with the highest shares of the query's information (see `recall.lexical`), neighbours' lent."""
         recall, order = self.settings.recall, self.index.table.order_of
         asked = {h64(term): count for term, count in terms.items()}
-        self._share = lexical.shares(asked, self.index, recall.k1, recall.b) * self.alive
-        own = np.flatnonzero(self._share)
+        self._share = lexical.shares(asked, self.index, recall.k1, recall.b)
+        self._share *= self.alive
+        own = leading(self._share, 2 * k)
         rows = np.array(top(self._share[own], own, order, 2 * k).ids, np.int64)
         if recall.before or recall.after:
             beside = [sessions.beside(self.index.table, rows, step) for step in (-1, 1)]
             rows = np.array(sorted({*rows.tolist(), *beside[0].tolist(), *beside[1].tolist()} - {-1}), np.int64)
         rows = rows[self.eligible[rows]]
         lent = self._lent(rows)
-        return self._look(top(lent[lent > 0], rows[lent > 0], order, k))
+        return self._noted(top(lent[lent > 0], rows[lent > 0], order, k))
 
     def _lent(self, rows: Array) -> Array:
         """A row's own share, and parts of its neighbours': what was said just before belongs to what is said here."""
@@ -118,14 +120,14 @@ class MappedSearch:
         """See `recall.dense`."""
         self._probe = probe
         self._near = dense.rank(probe, self.index, self.eligible, self.settings.recall.clauses, k)
-        return self._look(self._near)
+        return self._noted(self._near)
 
     def time(self, windows: Sequence[tuple[int, int]], k: int) -> Ranking:
         """The rows written in one of the windows; score 1."""
         self._windows = windows
         rows = np.flatnonzero(self.eligible)
         inside = self._inside(rows)
-        return self._look(top(inside[inside > 0], rows[inside > 0], self.index.table.order_of, k))
+        return self._noted(top(inside[inside > 0], rows[inside > 0], self.index.table.order_of, k))
 
     def _inside(self, rows: Array) -> Array:
         at = self.index.table.values("at", rows)
@@ -173,18 +175,20 @@ class MappedSearch:
             eligible[without] = False
         return Evidence(float(whole.max()), float(self._share[eligible].max()))
 
-    def _look(self, ranking: Ranking) -> Ranking:
-        """Read what is needed of a ranking's rows at once: one row at a time costs 300 times as much."""
-        rows = np.array([row for row in ranking.ids if row not in self._seen], np.int64)
-        columns = [self.index.table.values(name, rows).tolist() for name in _LOOKED_AT]
-        orders = self.index.table.order_of(rows).tolist()
-        for row, order, *values in zip(rows.tolist(), orders, *columns, strict=True):
-            self._seen[row] = {"order": order, **dict(zip(_LOOKED_AT, values, strict=True))}
+    def _noted(self, ranking: Ranking) -> Ranking:
+        """A ranking whose rows will be looked at."""
+        self._ranked += ranking.ids
         return ranking
 
     def _row(self, row: int) -> Mapping[str, Any]:
+        """What is needed of a row. All that are noted are read at once: one at a time costs 300 times as much."""
         if row not in self._seen:
-            self._look(Ranking([row], [0.0]))
+            rows = np.array([other for other in {*self._ranked, row} if other not in self._seen], np.int64)
+            self._ranked = []
+            columns = [self.index.table.values(name, rows).tolist() for name in _LOOKED_AT]
+            orders = self.index.table.order_of(rows).tolist()
+            for other, order, *values in zip(rows.tolist(), orders, *columns, strict=True):
+                self._seen[other] = {"order": order, **dict(zip(_LOOKED_AT, values, strict=True))}
         return self._seen[row]
 
     @cached_property
@@ -200,7 +204,7 @@ class MappedSearch:
         if not seeds.ids:
             return Ranking()
         self._walk = graph.walk(seeds, self.edges, self.settings.graph)
-        return self._look(graph.rank(self._walk, self.edges.rows, self.eligible, self.index.table.order_of, k))
+        return self._noted(graph.rank(self._walk, self.edges.rows, self.eligible, self.index.table.order_of, k))
 
     def order(self, row: int) -> int:
         """Ledger, then id."""

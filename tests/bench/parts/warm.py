@@ -1,7 +1,8 @@
 """Warm recall in one process: each route and the whole, against bm25s, rank_bm25 and brute force on the same data.
 
-bm25s (its Lucene variant) and rank_bm25 get the very tokens that nebula's index holds; whether the first ten are the
-same is said beside each.
+bm25s (its Lucene variant) and rank_bm25 get the very tokens that nebula's index holds, and its k1 and b; whether the
+first ten are the same is said beside each. Cutting a query into tokens is in nobody's time. All choose the first 200;
+`scores alone` is bm25s without the choosing, which numpy's partition makes slow where most scores are 0.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ K = 200
 #: rank_bm25 scores every memory for every token in Python: larger minds would take minutes.
 RANK_BM25_UP_TO = 10_000
 BM25S_UP_TO = 100_000
+SCORES_ALONE = "bm25s, scores alone"
 
 
 def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
@@ -79,13 +81,19 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
     runs |= {name: partial(each, act, tokens) for name, act in peers.items()}
     taken = {name: [v / len(minds.QUERIES) for v in values] for name, values in in_turn(runs, rounds).items()}
     same = {
-        name: _same(act, tokens, lambda query: search().lexical(Counter(query), 10).ids) for name, act in peers.items()
+        name: _same(act, tokens, lambda query: search().lexical(Counter(query), 10).ids)
+        for name, act in peers.items()
+        if name != SCORES_ALONE
     }
     for name, values in taken.items():
         note = f", {same[name]} first tens the same" if name in same else ""
         yield Row(f"{name}, {size:,}{note}", values)
     for mine, other in [("nebula 词", name) for name in peers] + [("nebula 义", "numpy, all cosines")]:
         yield Row(f"{mine}, {size:,}: speed", [median(taken[other]) / median(taken[mine])], "×", other)
+    if peers:
+        yield Row(
+            f"nebula 词, {size:,}: furthest score of any row from bm25s's", [_furthest(index, mind, tokens)], "of 1"
+        )
 
 
 def _first_ten(search: Callable[[], MappedSearch], tokens: Sequence[str]) -> Sequence[int]:
@@ -99,25 +107,55 @@ def _brute(every: Any, vector: Any) -> Any:
 
 
 def _peers(index: Any, mind: Mind, size: int) -> dict[str, Any]:
-    """Scorers of one query's tokens -> rows, best first."""
+    """Scorers of one query's tokens -> rows, best first; and bm25s's scores without choosing among them."""
     if size > BM25S_UP_TO:
         return {}
-    import bm25s
-    from rank_bm25 import BM25Okapi
-
-    from nebula.text import words
-
-    corpus = []
-    for row in range(index.table.n):
-        memory = index.memory(row)
-        corpus.append(words.tokens(memory.text, mind.settings.recall.tokens))
-    peer = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
-    peer.index(corpus, show_progress=False)
-    found: dict[str, Any] = {"bm25s": lambda query: peer.retrieve([query], k=K, show_progress=False).documents[0]}
+    peer = _bm25s(index, mind)
+    found: dict[str, Any] = {
+        "bm25s": lambda query: peer.retrieve([query], k=K, show_progress=False).documents[0],
+        SCORES_ALONE: peer.get_scores,
+    }
     if size <= RANK_BM25_UP_TO:
-        okapi = BM25Okapi(corpus, k1=1.5, b=0.75)
+        from rank_bm25 import BM25Okapi
+
+        recall = mind.settings.recall
+        okapi = BM25Okapi(_corpus(index, mind), k1=recall.k1, b=recall.b)
         found["rank_bm25"] = lambda query: np.argsort(-okapi.get_scores(query))[:K]
     return found
+
+
+def _bm25s(index: Any, mind: Mind) -> Any:
+    """Of the same tokens under the same k1 and b, kept beside the mind: indexing takes minutes."""
+    import bm25s
+
+    recall = mind.settings.recall
+    folder = mind.folder.with_name(f"{mind.folder.name}-bm25s-{recall.k1}-{recall.b}")
+    if folder.exists():
+        return bm25s.BM25.load(folder)
+    peer = bm25s.BM25(method="lucene", k1=recall.k1, b=recall.b)
+    peer.index(_corpus(index, mind), show_progress=False)
+    peer.save(folder, show_progress=False)
+    return peer
+
+
+def _corpus(index: Any, mind: Mind) -> list[list[str]]:
+    from nebula.text import words
+
+    return [words.tokens(index.memory(row).text, mind.settings.recall.tokens) for row in range(index.table.n)]
+
+
+def _furthest(index: Any, mind: Mind, tokens: Sequence[Sequence[str]]) -> float:
+    """By how much any row's score differs from bm25s's, as a share of the query's highest."""
+    from nebula.index.hashing import h64
+    from nebula.recall import lexical
+
+    recall, peer, most = mind.settings.recall, _bm25s(index, mind), 0.0
+    for query in tokens:
+        asked = Counter(map(h64, query))
+        mine, theirs = lexical.shares(asked, index, recall.k1, recall.b), peer.get_scores(list(query))
+        scale = float(theirs.max())
+        most = max(most, float(np.abs(mine * (scale / mine.max()) - theirs).max()) / scale)
+    return most
 
 
 def _same(act: Any, tokens: Sequence[Any], mine: Any) -> str:
