@@ -10,6 +10,9 @@ import pytest
 
 from nebula import messages
 
+# as the command itself has it; test processes that share two processors lose most of their time to more
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path

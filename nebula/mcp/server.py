@@ -14,7 +14,6 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
-from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
@@ -23,6 +22,7 @@ from typing_extensions import TypedDict
 from nebula import amend, clock, messages, outlook, surface
 from nebula.errors import NebulaError
 from nebula.mcp.answers import dumped, listed, page, row, said, short
+from nebula.mcp.bounded import BoundedServer
 from nebula.mindlib.record import VIA_WORDS
 from nebula.recall.hit import Filters
 from nebula.version import __version__
@@ -121,7 +121,7 @@ def _refusing(tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResu
         try:
             return tool(*args, **kwargs)
         except NebulaError as error:
-            raise ToolError(f"{error.code}: {error.message} {error.hint}"[:1000]) from error
+            raise ToolError(f"{error.code}: {error.message} {error.hint}") from error
 
     return door
 
@@ -280,7 +280,9 @@ def serve(mind: Mind, project: Path | None = None) -> None:
     sys.stdout.flush()
     wire = os.dup(1)
     os.dup2(2, 1)  # what is logged before the protocol takes its stream is not for the client
-    server = MCPServer("nebula", version=__version__, instructions=messages.say("mcp.instructions"), log_level="ERROR")
+    server = BoundedServer(
+        "nebula", version=__version__, instructions=messages.say("mcp.instructions"), log_level="ERROR"
+    )
     tools = Tools(mind, project)
     for name, hints in HINTS.items():
         tool = getattr(tools, name)

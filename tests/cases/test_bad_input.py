@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.torture.harness import inside
 
-pytestmark = pytest.mark.process
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -28,14 +28,24 @@ def environment(mind: Path) -> dict[str, str]:
     return {**os.environ, "NEBULA_MIND": str(mind), "NEBULA_LANG": "zh", "PYTHONPATH": str(ROOT)}
 
 
-def nebula(mind: Path, *argv: str, given: bytes = b"", limit: int | None = None) -> subprocess.CompletedProcess[bytes]:
+Done = subprocess.CompletedProcess[bytes]
+
+
+def nebula(mind: Path, *argv: str, given: bytes = b"") -> Done:
+    """The command in this process."""
+    code, out, err = inside(mind, *argv, given=given)
+    return Done(argv, code, out.encode(), err.encode())
+
+
+def limited(mind: Path, limit: int, *argv: str) -> Done:
+    """The command as a process whose files may not grow beyond `limit` bytes."""
+
     def shrink() -> None:
-        if limit is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     command = [sys.executable, "-m", "nebula", *argv]
     return subprocess.run(
-        command, input=given, env=environment(mind), capture_output=True, check=False, timeout=120, preexec_fn=shrink
+        command, input=b"", env=environment(mind), capture_output=True, check=False, timeout=120, preexec_fn=shrink
     )
 
 
@@ -85,15 +95,17 @@ def test_ledger_that_is_a_folder(mind: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.process
 def test_full_disk_cuts_back_to_what_was(mind: Path) -> None:
     """A write that fits only in part: exit 3, the ledger byte for byte as before."""
     before = (mind / "notes.jsonl").read_bytes()
     text = "很长的一条" * 2000
-    assert "notes.jsonl" in refused(nebula(mind, "add", text, limit=len(before) + 100), 3)
+    assert "notes.jsonl" in refused(limited(mind, len(before) + 100, "add", text), 3)
     assert (mind / "notes.jsonl").read_bytes() == before
     assert nebula(mind, "add", text).returncode == 0
 
 
+@pytest.mark.process
 def test_read_only_folder(mind: Path) -> None:
     """Reading works, writing is refused with the path, nothing changes."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
@@ -155,6 +167,7 @@ def test_ten_thousand_results_asked(mind: Path) -> None:
     refused(nebula(mind, "recall", "渡轮", "-n", "0"), 2)
 
 
+@pytest.mark.process
 def test_bytes_that_are_no_utf8(mind: Path) -> None:
     """Invalid argument bytes are refused as such, nothing is stored."""
     before = (mind / "notes.jsonl").read_bytes()

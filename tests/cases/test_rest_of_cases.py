@@ -13,7 +13,7 @@ import pytest
 from nebula import maps
 from nebula.mind import Mind
 from nebula.starmap.page import render
-from tests.cases.test_cases import nebula
+from tests.cases.test_cases import process
 from tests.invented import DrawnEncoder
 from tests.starmap.test_page import data_of
 
@@ -41,13 +41,13 @@ def test_s14_the_map_of_records_from_the_future(tmp_path: Path) -> None:
 def test_s08_a_foreign_cache_costs_no_time(tmp_path: Path) -> None:
     """With the splitter's cache name taken in the shared temporary folder a call takes at most twice a plain one."""
     mind, taken = tmp_path / "mind", tmp_path / "taken"
-    assert nebula(mind, "add", "芦苇荡里有白鹭").returncode == 0
+    assert process(mind, "add", "芦苇荡里有白鹭").returncode == 0
     taken.mkdir()
     (taken / "jieba.cache").write_bytes(os.urandom(4096))
 
     def seconds(**env: str) -> float:
         begun = time.monotonic()
-        assert nebula(mind, "recall", "白鹭", "--no-touch", **env).returncode == 0
+        assert process(mind, "recall", "白鹭", "--no-touch", **env).returncode == 0
         return time.monotonic() - begun
 
     plain, beside = zip(*((seconds(), seconds(TMPDIR=str(taken))) for _ in range(3)), strict=True)

@@ -56,7 +56,7 @@ def test_same_ids_as_the_library(lowercase: bool) -> None:
     theirs = reference(lowercase=lowercase)
 
     @given(TEXTS)
-    @settings(max_examples=1500, deadline=None)
+    @settings(max_examples=500, deadline=None)
     def check(text: str) -> None:
         assert OURS[lowercase].tokens(text) == theirs(text)
 

@@ -82,7 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="the sizes of the default test run")
     parser.add_argument("--out", type=Path, help="write the table here, too")
-    parser.add_argument("goals", nargs="*", metavar="GOAL", help="R1 … S14, F; all by default")
+    parser.add_argument("goals", nargs="*", metavar="GOAL", help="R1 … S15, F; all by default")
     given = parser.parse_args()
     lines, sound = head(short=given.short), True
     sys.stdout.write("\n".join(lines) + "\n")

@@ -90,6 +90,9 @@ GOALS = (
          (f"{T}/test_strangers.py::test_without_a_network", "tests/cli/test_expectations.py::test_no_network")),
     Goal("S13", "any query on any ledger: no error", (f"{T}/test_strangers.py::test_any_query",)),
     Goal("S14", "a lock with hashes, few packages, licences, banned calls", ("tests/test_supply.py",)),
+    Goal("S15", "hostile names, arguments and bytes at an agent's tools: no process, no file but the mind's, 32 kB",
+         (f"{T}/test_mcp.py", "tests/mcp/test_server.py::test_nothing_but_protocol_and_never_much",
+          "tests/mcp/test_server.py::test_an_agent_s_session", "tests/mcp/test_together.py")),
     Goal("F", "fuzzing: ledger lines, settings, weights, words, subject files, embeddings answers",
          (f"{T}/test_fuzz.py",)),
 )  # fmt: skip

@@ -71,15 +71,15 @@ def helper(module: str, *argv: object, timeout: float = 3000) -> Any:
     return json.loads(done.stdout)
 
 
-def inside(mind: Path, *argv: str) -> tuple[int, str, str]:
+def inside(mind: Path, *argv: str, given: bytes = b"", **env: Any) -> tuple[int, str, str]:
     """The command in this process: (exit code, stdout, stderr)."""
     out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
-    given = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    entered = io.TextIOWrapper(io.BytesIO(given), encoding="utf-8")
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        mock.patch.dict(os.environ, {"NEBULA_MIND": str(mind)}),
-        mock.patch.object(sys, "stdin", given),
+        mock.patch.dict(os.environ, {"NEBULA_MIND": str(mind), **env}),
+        mock.patch.object(sys, "stdin", entered),
     ):
         code = main(list(argv))
         out.flush()

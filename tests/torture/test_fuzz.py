@@ -68,7 +68,7 @@ def tried(examples: int) -> settings:
     return settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
-@fuzz(6, 600)
+@fuzz(3, 600)
 def test_ledgers(examples: int, record_property: Callable[[str, object], None]) -> None:
     """Any bytes in any ledger: recall, list, mood, the night's plan and the map give an answer."""
     from nebula import maps, night

@@ -9,7 +9,7 @@ import pytest
 from tests.torture.goals import GOALS
 from tests.torture.harness import ROOT
 
-NAMES = [f"R{n}" for n in range(1, 15)] + [f"S{n}" for n in range(1, 15)] + ["F"]
+NAMES = [f"R{n}" for n in range(1, 15)] + [f"S{n}" for n in range(1, 16)] + ["F"]
 
 
 def test_every_goal_is_there_once() -> None:

@@ -125,7 +125,7 @@ def replay(log: list[tuple[object, ...]], folder: Path, every: int, deep: int) -
     return count, found
 
 
-@pytest.mark.parametrize(("rounds", "every", "deep"), [(4, 6, 4), full(24, 2, 3)])
+@pytest.mark.parametrize(("rounds", "every", "deep"), [(3, 8, 6), full(24, 2, 3)])
 def test_power_loss(tmp_path: Path, record_property: Record, rounds: int, every: int, deep: int) -> None:
     """Every synced record is there once, replaced files are old or new, recall finds whatever its index is."""
     log = life(tmp_path / "life", rounds)

@@ -22,7 +22,6 @@ from tests.torture.harness import (
     inside,
     ledgers,
     only_grown,
-    run,
     texts,
     tree,
     unguarded,
@@ -64,8 +63,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("config", "set", "recall.k", "14"),
         ("subject", "init", "a", "--event", "开学了", "--memory", "门=关着", "--project", str(mind.parent / "p")),
     ):
-        done = run(mind, *argv)
-        assert done.returncode == 0, done.stderr.decode()
+        code, _, said = inside(mind, *argv)
+        assert code == 0, said
     return folder / "home"
 
 
