@@ -24,6 +24,8 @@ NEIGHBOURS = 3
 WINDOW = 16_384  # rows
 BLOCK = 256  # rows at a time: 256 x 16,384 cosines are 16 MB
 STEP = 1e-5
+STRETCH = 128  # cosines whose greatest stands for them
+NONE = np.float32(-2.0)  # below every cosine
 
 
 def lists(segments: Sequence[Mapping[str, Array]], n: int) -> tuple[Array, Array]:
@@ -85,10 +87,12 @@ def update(vectors: Vectors, fresh: Array, order: Array, near: Array, cosine: Ar
         if high < len(order):
             above = np.flatnonzero(present[high : high + WINDOW] & ~is_fresh[high : high + WINDOW]) + high
             others = np.concatenate([others, above])
-        keys = _keys(vectors, block, others, rank)
-        _best(block, others, keys, near, cosine, rank)
-        old = ~np.isin(others, block)
-        _best(others[old], block, np.ascontiguousarray(keys[:, old].T), near, cosine, rank)
+        found = _cosines(vectors, block, others)
+        at, place = _reaching(found, _third(found)[:, None])
+        _take_in(block[at], others[place], found[at, place], near, cosine, rank)
+        found[:, np.searchsorted(others, block)] = NONE  # among themselves they have met
+        at, place = _reaching(found, cosine[others, -1])
+        _take_in(others[place], block[at], found[at, place], near, cosine, rank)
     changed = np.flatnonzero((near != before).any(axis=1) | is_fresh)
     return stored(changed, near[changed], cosine[changed])
 
@@ -102,7 +106,9 @@ def refresh(vectors: Vectors, rows: Array, order: Array, near: Array, cosine: Ar
         block = rows[start : start + BLOCK]
         low = max(0, int(block[0]) - WINDOW)
         others = np.flatnonzero(present[low : int(block[-1]) + WINDOW + 1]) + low
-        _best(block, others, _keys(vectors, block, others, rank), near, cosine, rank)
+        found = _cosines(vectors, block, others)
+        at, place = _reaching(found, _third(found)[:, None])
+        _take_in(block[at], others[place], found[at, place], near, cosine, rank)
 
 
 def _rank(order: Array) -> Array:
@@ -111,37 +117,45 @@ def _rank(order: Array) -> Array:
     return rank
 
 
-def _keys(vectors: Vectors, block: Array, others: Array, rank: Array) -> Array:
-    """One sortable number a pair, int64 [b, o]: greater is nearer, ties to the smaller ref; -1 << 62 for oneself."""
+def _cosines(vectors: Vectors, block: Array, others: Array) -> Array:
+    """The best cosine of any two pieces of each pair, float32 [b, o]; NONE for oneself. All of `block` are `others`."""
     left, left_owner = vectors.of_rows(block)
     right, right_owner = vectors.of_rows(others)
     best = left @ right.T
-    best = np.maximum.reduceat(best, np.searchsorted(left_owner, np.arange(len(block))), axis=0)
-    best = np.maximum.reduceat(best, np.searchsorted(right_owner, np.arange(len(others))), axis=1)
-    keys = (np.rint(best / STEP).astype(np.int64) << 32) - rank[others]
-    keys[block[:, None] == others[None, :]] = -1 << 62
-    return keys
+    if len(left) > len(block):
+        best = np.maximum.reduceat(best, np.searchsorted(left_owner, np.arange(len(block))), axis=0)
+    if len(right) > len(others):
+        best = np.maximum.reduceat(best, np.searchsorted(right_owner, np.arange(len(others))), axis=1)
+    best[np.arange(len(block)), np.searchsorted(others, block)] = NONE
+    return best
 
 
-def _pack(near: Array, cosine: Array, rank: Array) -> Array:
-    packed = (np.rint(cosine / STEP).astype(np.int64) << 32) - rank[near]
-    packed[near < 0] = -1 << 62
-    return packed
+def _third(cosines: Array) -> Array:
+    """A value that each row [r, o] reaches three times at least, [r]: the third among its stretches' greatest."""
+    greatest = np.maximum.reduceat(cosines, np.arange(0, cosines.shape[1], STRETCH), axis=1)
+    if greatest.shape[1] < NEIGHBOURS:
+        return np.full(len(cosines), NONE)
+    return np.partition(greatest, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS]
 
 
-def _best(rows: Array, others: Array, keys: Array, near: Array, cosine: Array, rank: Array) -> None:
-    """Merge candidates (keys [r, o]) into the lists of `rows`, in place."""
-    if not len(rows) or not len(others):
-        return
-    take = min(NEIGHBOURS, len(others))
-    top = np.argpartition(keys, len(others) - take, axis=1)[:, -take:]
-    keys_top = np.take_along_axis(keys, top, axis=1)
-    all_keys = np.concatenate([_pack(near[rows], cosine[rows], rank), keys_top], axis=1)
-    all_near = np.concatenate([near[rows], others[top].astype(np.int32)], axis=1)
-    pick = np.argsort(-all_keys, axis=1, kind="stable")[:, :NEIGHBOURS]
-    best_keys = np.take_along_axis(all_keys, pick, axis=1)
-    best_near = np.take_along_axis(all_near, pick, axis=1)
-    nothing = best_keys == -1 << 62
-    near[rows] = np.where(nothing, -1, best_near)
-    # the key is cosine steps << 32 less a rank below 2^32: its ceiling gives the steps back
-    cosine[rows] = np.where(nothing, -2, -((-best_keys) >> 32) * STEP)
+def _reaching(cosines: Array, least: Array) -> tuple[Array, Array]:
+    """The places of the cosines that may reach `least` ([b, 1] or [o]) once both are rounded to STEP."""
+    found = np.flatnonzero(cosines >= np.maximum(least - np.float32(2 * STEP), NONE + np.float32(0.5)))
+    return found // cosines.shape[1], found % cosines.shape[1]
+
+
+def _take_in(rows: Array, others: Array, found: Array, near: Array, cosine: Array, rank: Array) -> None:
+    """Merge pairs into the lists of their rows, in place. Nearer first; ties, as rounded, to the smaller ref."""
+    asked = np.zeros(len(near), np.bool_)
+    asked[rows] = True
+    touched = np.flatnonzero(asked)
+    listed, place = np.nonzero(near[touched] >= 0)
+    row = np.concatenate([rows, touched[listed]])
+    other = np.concatenate([others, near[touched][listed, place]])
+    steps = np.rint(np.concatenate([found, cosine[touched][listed, place]]) / STEP).astype(np.int64)
+    best = np.lexsort((rank[other], -steps, row))
+    row, other, steps = row[best], other[best], steps[best]
+    place = np.arange(len(row)) - np.searchsorted(row, row)
+    first = place < NEIGHBOURS
+    near[row[first], place[first]] = other[first]
+    cosine[row[first], place[first]] = steps[first] * STEP
