@@ -95,6 +95,7 @@ class Cache:
         files.make_folder(self.folder)
         with files.job_lock(self.folder / parts.LOCK, timeout=0.0):
             found = parts.load(self.folder)
+            found.limit = parts.LARGEST if compact else found.limit
 
             def save() -> None:
                 found.merge()
@@ -102,7 +103,7 @@ class Cache:
 
             embedded = self._catch_up(found, embedder, save)
             if compact:
-                found.merge(limit=None)
+                found.compact()
             if found.changed:
                 parts.save(self.folder, found)
             return self._view(found, embedded)
@@ -114,10 +115,10 @@ class Cache:
             return True
         if embedder and (found.manifest.model != embedder.key or not found.dense().present.all()):
             return embedder.limit != 0
-        return compact and (len(found.rows) > 1 or len(found.vectors) > 1)
+        return compact and found.compacts
 
     def _catch_up(self, found: Parts, embedder: Embedder | None, save: Save) -> int:
-        catchup.read_all(self.store, found, self.mode)
+        catchup.read_all(self.store, found, self.mode, save)
         if found.changed:
             save()
         return catchup.embed_missing(self.store, found, self.mode, embedder, save) if embedder else 0

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     Embed = Callable[[Sequence[str]], list[Array]]
     Save = Callable[[], None]
 
+SLICE = 1 << 25  # bytes of a ledger read at a time: what a first build holds in memory does not grow with the mind
 CHUNK_ROWS = 4096  # memories to a segment while building
-CHUNK_TEXTS = 128  # texts embedded between two savings
+CHUNK_TEXTS = 128  # texts embedded at a time
+SAVED = 64  # vectors are added and saved when they are so many or, in a large mind, this part of those that are there
 STATE_LINES = 256  # changes that are laid over at every opening before they are folded for good
 
 
@@ -116,23 +118,30 @@ def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
 # rows and state
 
 
-def read_all(store: Store, parts: Parts, mode: Mode) -> None:
+def read_all(store: Store, parts: Parts, mode: Mode, save: Save) -> None:
     """Rows of all new lines, then the state, in place."""
     # a change is written after its memory: what is folded must end before the ledgers are read
     ends = {name: manifests.stat_source(store.path(name))[0] for name in FOLDED}
-    _read_ledgers(store, parts, mode)
+    _read_ledgers(store, parts, mode, save)
     tail = read_tail(store, parts.manifest, ends)
     if tail.worth_folding:
         _fold(store, parts, tail, ends)
 
 
-def _read_ledgers(store: Store, parts: Parts, mode: Mode) -> None:
-    changed: Sequence[LedgerKind] = [kind for kind in LEDGERS if ledger_changed(store, parts.manifest, kind)]
+def _read_ledgers(store: Store, parts: Parts, mode: Mode, save: Save) -> None:
+    changed = [kind for kind in LEDGERS if ledger_changed(store, parts.manifest, kind)]
     if any(_edited(store, parts.manifest, kind) for kind in changed):
         parts.start_over()
-        changed = LEDGERS
-    if not changed:
-        return
+        changed = [kind for kind in LEDGERS if ledger_changed(store, parts.manifest, kind)]
+    while changed:
+        _read_slices(store, parts, changed, mode)
+        changed = [kind for kind in changed if ledger_changed(store, parts.manifest, kind)]
+        if changed:
+            save()
+
+
+def _read_slices(store: Store, parts: Parts, changed: Sequence[LedgerKind], mode: Mode) -> None:
+    """The next lines of some ledgers, a slice of each, as rows in the order of their time."""
     arrivals: list[Arrival] = []
     sources, next_id = dict(parts.manifest.sources), dict(parts.manifest.next_id)
     table = parts.table()
@@ -154,8 +163,10 @@ def _read_new(store: Store, kind: LedgerKind, before: Source | None) -> tuple[So
     path = store.path(kind.name)
     size, mtime, inode = manifests.stat_source(path)
     start = before.consumed if before else 0
-    found = store.scan(kind.name, start)
+    found = store.scan(kind.name, start, SLICE)
     consumed = max(found.consumed, start)
+    if size - start > SLICE:
+        size = consumed  # as if it had just grown: the rest is still to be read
     return Source(size, mtime, inode, consumed, files.tail_fingerprint(path, consumed)), found.lines
 
 
@@ -168,6 +179,7 @@ def _add_rows(store: Store, parts: Parts, arrivals: Sequence[Arrival], mode: Mod
 
     older = [arrays for _, arrays in parts.rows]
     parts.rows.append(("", segments.build(arrivals, mode, older, text_of)))
+    parts.merge()
 
 
 def _fold(store: Store, parts: Parts, tail: Tail, ends: Mapping[str, int]) -> None:
@@ -212,14 +224,19 @@ def embed_missing(store: Store, parts: Parts, mode: Mode, embedder: Embedder, sa
     if known:
         _add_vectors(parts, {key: wanted.pop(key) for key in known}, known)
     keys = _within(wanted, table.column("length"), embedder.limit)
+    made: dict[int, Array] = {}
     for start in range(0, len(keys), CHUNK_TEXTS):
         chunk = keys[start : start + CHUNK_TEXTS]
         memories = [read_line(store, table, int(wanted[key][0])) for key in chunk]
-        made = embedder.embed([memory.searchable(mode) if memory else "" for memory in memories])
-        _add_vectors(parts, {key: wanted[key] for key in chunk}, dict(zip(chunk, made, strict=True)))
-        save()
+        pieces = embedder.embed([memory.searchable(mode) if memory else "" for memory in memories])
+        made |= dict(zip(chunk, pieces, strict=True))
+        done = start + len(chunk)
+        if done == len(keys) or len(made) * SAVED >= table.n - len(keys) + done:
+            _add_vectors(parts, {key: wanted[key] for key in made}, made)
+            made = {}
+            save()
         if embedder.progress:
-            embedder.progress(start + len(chunk), len(keys))
+            embedder.progress(done, len(keys))
     return len(keys)
 
 

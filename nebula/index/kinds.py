@@ -31,6 +31,11 @@ def is_long(keyword: str) -> bool:
     return len(keyword) >= LONG
 
 
+def unspaced_runs(text: str) -> list[str]:
+    """A text's runs of Han, kana and hangul characters, folded."""
+    return [run for run in words.RUNS.findall(normal.fold(text)) if words.unspaced(run)]
+
+
 def mentioned(text: str, heads: Container[str] | None = None) -> Iterator[str]:
     """Every stretch of a text that could be a long keyword of another; `heads`: first three characters worth a look."""
     for run in words.RUNS.findall(normal.fold(text)):

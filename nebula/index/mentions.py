@@ -19,7 +19,7 @@ import numpy as np
 
 from nebula.index import incidence, postings
 from nebula.index.hashing import h64
-from nebula.index.kinds import LONG, REACH, SHARED, is_long, mentioned, stands_in
+from nebula.index.kinds import LONG, REACH, SHARED, is_long, mentioned, stands_in, unspaced_runs
 from nebula.quick import dataclass
 from nebula.text import words
 from nebula.text.keywords import AT_MOST
@@ -146,11 +146,24 @@ def _content(arrivals: Arrivals, index: EdgeSource) -> dict[tuple[int, int], set
 
 def _long_terms(texts: Sequence[str], index: EdgeSource) -> list[list[int]]:
     """For each text the long keywords of any row that stand in it, as hashes."""
-    heads, hashed = _Heads(index.heads), cache(h64)
+    heads, hashed = _known_heads(texts, index.heads), cache(h64)
     said = [[hashed(keyword) for keyword in set(mentioned(text, heads))] for text in texts]
     term = np.fromiter(chain.from_iterable(said), np.uint64)
     known = iter(index.long.has(term).tolist())
     return [[t for t in terms if next(known)] for terms in said]
+
+
+def _known_heads(texts: Sequence[str], segments: Sequence[Array]) -> set[str]:
+    """The first LONG characters of any row's long keyword that stand in some texts, looked up all at once."""
+    found = sorted(
+        {run[at : at + LONG] for text in texts for run in unspaced_runs(text) for at in range(len(run) - LONG + 1)}
+    )
+    hashes = np.fromiter(map(h64, found), np.uint64, len(found))
+    known = np.zeros(len(found), np.bool_)
+    for heads in segments:
+        if len(heads):
+            known |= heads[np.minimum(heads.searchsorted(hashes), len(heads) - 1)] == hashes
+    return {head for head, one in zip(found, known.tolist(), strict=True) if one}
 
 
 def _spoken_of(terms: Sequence[int], latest: Callable[[int], list[int]]) -> Iterator[tuple[int, set[int]]]:
@@ -191,19 +204,3 @@ def _holding(keyword: str, before: int, index: EdgeSource) -> list[int]:
         if len(held) >= REACH:
             break
     return held
-
-
-class _Heads:
-    """Membership in the heads of all segments, by hash."""
-
-    def __init__(self, segments: Sequence[Array]) -> None:
-        self.segments = segments
-        self.known: dict[object, bool] = {}
-
-    def __contains__(self, head: object) -> bool:
-        known = self.known.get(head)
-        if known is None:
-            key = np.uint64(h64(str(head)))
-            at = ((heads, int(heads.searchsorted(key))) for heads in self.segments)
-            known = self.known[head] = any(place < len(heads) and heads[place] == key for heads, place in at)
-        return known

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Named = list[tuple[str, Columns]]
 
 MERGE_ROWS = 16_384  # larger parts are merged only when time is taken for it
+LARGEST = 262_144  # and none above this: a merge holds its result in memory
 RETRIES = 5  # a writer may replace files between our reading the manifest and mapping them
 LOCK = "lock"
 
@@ -41,6 +42,7 @@ class Parts:
     state: Columns = field(default_factory=dict)
     strings: Strings = field(default_factory=dict)
     changed: bool = False
+    limit: int = MERGE_ROWS
 
     @property
     def n(self) -> int:
@@ -62,11 +64,23 @@ class Parts:
         self.rows, self.state, self.strings = [], {}, {}
         self.vectors = [("", vectors.detached(arrays)) for _, arrays in self.vectors]
 
-    def merge(self, limit: int | None = MERGE_ROWS) -> None:
-        """Merge from the end while parts are alike in size and not above `limit`; without a limit into one."""
-        self.rows = _merged(self.rows, "id", segments.merge, limit)
-        self.vectors = _merged(self.vectors, "vec", vectors.merge, limit)
-        self.changed |= any(not name for name, _ in [*self.rows, *self.vectors])
+    def merge(self) -> None:
+        """Merge from the end while parts are alike in size and not above `limit`."""
+        self._replace(_merged(self.rows, "id", segments.merge, self.limit), self.vectors)
+        self._replace(self.rows, _merged(self.vectors, "vec", vectors.merge, self.limit))
+
+    def compact(self) -> None:
+        """Merge to as few parts as LARGEST allows."""
+        self._replace(_compacted(self.rows, "id", segments.merge), _compacted(self.vectors, "vec", vectors.merge))
+
+    @property
+    def compacts(self) -> bool:
+        """Whether `compact` would merge anything."""
+        return any(len(_groups(named, key)) < len(named) for named, key in ((self.rows, "id"), (self.vectors, "vec")))
+
+    def _replace(self, rows: Named, vectors: Named) -> None:
+        self.rows, self.vectors = rows, vectors
+        self.changed |= any(not name for name, _ in [*rows, *vectors])
 
 
 def load(folder: Path) -> Parts:
@@ -153,11 +167,31 @@ def _sweep(folder: Path, kept: Manifest) -> None:
                 path.unlink()
 
 
-def _merged(parts: Named, counted: str, merge: Callable[[list[Columns]], Columns], limit: int | None) -> Named:
+def _merged(parts: Named, counted: str, merge: Callable[[list[Columns]], Columns], limit: int) -> Named:
     parts = list(parts)
     while len(parts) > 1:
         before, last = (len(arrays[counted]) for _, arrays in parts[-2:])
-        if limit is not None and (before > 2 * last or before + last > limit):
+        if before > 2 * last or before + last > limit:
             break
         parts[-2:] = [("", merge([arrays for _, arrays in parts[-2:]]))]
     return parts
+
+
+def _compacted(parts: Named, counted: str, merge: Callable[[list[Columns]], Columns]) -> Named:
+    groups = _groups(parts, counted)
+    return [group[0] if len(group) == 1 else ("", merge([arrays for _, arrays in group])) for group in groups]
+
+
+def _groups(parts: Named, counted: str) -> list[Named]:
+    """The parts in order, those together that are not above LARGEST together."""
+    groups: list[Named] = []
+    room = 0
+    for part in parts:
+        size = len(part[1][counted])
+        if groups and size <= room:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+            room = LARGEST
+        room -= size
+    return groups

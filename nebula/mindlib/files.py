@@ -175,12 +175,12 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def read(path: Path, start: int = 0) -> bytes:
-    """A ledger's bytes from `start`; empty where the file is absent. Raises LedgerUnusable for all else."""
+def read(path: Path, start: int = 0, limit: int | None = None) -> bytes:
+    """A ledger's bytes from `start`, at most `limit`; empty where the file is absent. Raises LedgerUnusable else."""
     try:
         with path.open("rb") as file:
             file.seek(start)
-            return file.read()
+            return file.read(limit)
     except FileNotFoundError:
         return b""
     except (OSError, ValueError) as error:

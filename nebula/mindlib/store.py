@@ -113,11 +113,17 @@ class Store:
         """The file of a ledger (`notes`) or of any name in the folder (`changes.jsonl`)."""
         return self.folder / (BY_NAME[name].file if name in BY_NAME else name)
 
-    def scan(self, name: str, start: int = 0) -> Scan:
-        """The lines of one ledger from a byte offset. Raises LedgerUnusable where the name is no readable file."""
+    def scan(self, name: str, start: int = 0, limit: int | None = None) -> Scan:
+        """The lines of one ledger from a byte offset, some `limit` bytes of them (one line at least).
+
+        Raises LedgerUnusable where the name is no readable file.
+        """
         path = self.path(name)
         reason = reason_unreadable if name in BY_NAME else None
-        return ledger.scan(path, files.read(path, start), base=start, reason_unreadable=reason)
+        data = files.read(path, start, limit)
+        if limit is not None and len(data) == limit:
+            data = data[: data.rfind(b"\n") + 1] or files.read(path, start)
+        return ledger.scan(path, data, base=start, reason_unreadable=reason)
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """The lines of a side ledger, each without fields of the wrong type. Raises LedgerUnusable."""
