@@ -75,8 +75,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"nebula {__version__}\n")
         return 0
-    from nebula.cli import failures
-
     begun = time.perf_counter()
     try:
         return _run(args, language)
@@ -85,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
+        from nebula.cli import failures
+
         return failures.report(error, args)
     finally:
         if "--debug" in args:
@@ -105,7 +105,7 @@ def _run(args: list[str], language: str) -> int:
     if not args:
         sys.stdout.write(app.overview() + "\n")
         return 0
-    tree = app.commands(language, args[0])
+    tree = app.tree_for(language, args)
     if {"-h", "--help"} & set(args):
         app.with_examples("", tree)
     result = tree.main(args=args, prog_name="nebula", standalone_mode=False)

@@ -11,11 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from nebula import messages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 #: Commands by what one does with them, as the bare command lists them.
 GROUPS = {
     "remember": ("add", "edit", "tag", "set", "pin", "unpin", "undo"),
@@ -65,6 +66,32 @@ def commands(language: str, name: str = "") -> Any:
 
     With a command's name only its module is loaded and built: all of them would cost a recall 40 ms.
     """
+    app = _bare()
+    own = [module for module, names in MODULES.items() if name in names]
+    for module in own or MODULES:
+        import_module(f"nebula.cli.{module}").register(app)
+    return _filled(app, language)
+
+
+@cache
+def named(language: str) -> Any:
+    """The root with every command's name and help, none of them loaded: for its own help, and to tell what exists."""
+    root = _filled(_bare(), language)
+    for names in MODULES.values():
+        for name in names:
+            root.add_command(TyperCommand(name, help=messages.say(f"help.{name}"), rich_markup_mode=None))
+    return root
+
+
+def tree_for(language: str, args: Sequence[str]) -> Any:
+    """The least of the tree that can run some arguments (at least one) and tell what is wrong with them."""
+    known = any(args[0] in names for names in MODULES.values())
+    if known or (args[0].startswith("-") and args[0] not in HELP_FLAGS["help_option_names"]):
+        return commands(language, args[0])
+    return named(language)
+
+
+def _bare() -> typer.Typer:
     app = typer.Typer(
         name="nebula",
         pretty_exceptions_enable=False,
@@ -72,10 +99,13 @@ def commands(language: str, name: str = "") -> Any:
         context_settings=dict(HELP_FLAGS),
     )
     app.callback(invoke_without_command=False)(_root)
-    own = [module for module, names in MODULES.items() if name in names]
-    for module in own or MODULES:
-        import_module(f"nebula.cli.{module}").register(app)
-    root = typer.main.get_command(app)
+    return app
+
+
+def _filled(app: typer.Typer, language: str) -> Any:
+    root: Any = typer.main.get_command(app)
+    # typer puts groups behind commands
+    root.commands = {name: root.commands[name] for names in MODULES.values() for name in names if name in root.commands}
     messages.use(language)
     _fill("", root)
     return root

@@ -43,9 +43,9 @@ def report(error: Exception, args: list[str]) -> int:
 
 
 def _usage(error: Exception, args: list[str]) -> str:
-    from nebula.cli.app import commands
+    from nebula.cli.app import named
 
-    known = list(commands(messages.language()).commands)
+    known = list(named(messages.language()).commands)
     if args and not args[0].startswith("-") and args[0] not in known:
         import difflib
 
@@ -57,9 +57,9 @@ def _usage(error: Exception, args: list[str]) -> str:
 
 def _command(args: list[str]) -> str:
     """The command whose help tells more: `nebula add`, or `nebula` where none was named."""
-    from nebula.cli.app import commands
+    from nebula.cli.app import tree_for
 
-    node, words = commands(messages.language()), ["nebula"]
+    node, words = tree_for(messages.language(), args or [""]), ["nebula"]
     for arg in args:
         node = getattr(node, "commands", {}).get(arg)
         if node is None:

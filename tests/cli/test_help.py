@@ -9,7 +9,7 @@ import pytest
 
 from nebula import messages
 from nebula.catalogue import en, zh
-from nebula.cli.app import GROUPS, MODULES, commands, help_key
+from nebula.cli.app import GROUPS, MODULES, commands, help_key, named, tree_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +52,33 @@ def test_every_command_and_option_has_its_help(language: str) -> None:
         for parameter in command.params:
             if parameter.param_type_name == "option" and parameter.name != "help":
                 assert parameter.help == messages.catalogue(language)[help_key(path, parameter.name)]
+
+
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_the_names_alone_show_the_help_of_the_whole_tree(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The root's help loads no command; it must not say less for that."""
+    shown = []
+    for tree in (commands(language), named(language)):
+        tree.main(args=["--help"], prog_name="nebula", standalone_mode=False)
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert "  recall " in shown[0]
+
+
+@pytest.mark.parametrize(
+    ("argv", "loads"),
+    [
+        (["--help"], False),
+        (["-h", "recall"], False),
+        (["recal"], False),
+        (["recall", "-h"], True),
+        (["--", "recall"], True),
+    ],
+)
+def test_only_what_can_run_a_command_loads_it(argv: list[str], loads: bool) -> None:
+    """A tree of names alone has commands that do nothing: none may be reached by it."""
+    recall = tree_for("zh", argv).commands["recall"]
+    assert (recall.callback is not None) == loads
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
