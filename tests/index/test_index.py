@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from nebula import clock
+from nebula.index import catchup, parts
 from nebula.index.cache import Cache
 from nebula.index.catchup import Embedder
 from nebula.mind import Mind
@@ -126,6 +127,32 @@ def test_any_way_of_growing_gives_the_same(tmp_path: Path, seed: int) -> None:
     assert grown == fresh
     assert len(grown["rows"]) == 60
     assert grown["edges"]
+
+
+@pytest.mark.parametrize("largest", [8, 40])
+def test_slices_and_bounded_parts_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, largest: int) -> None:
+    """A ledger read some lines at a time, parts of a few rows: same content; compacting again has nothing to do."""
+    store = fill(tmp_path / "whole", memories(5, 60), 1)
+    whole = content(Cache(store, "test", "full").open(EMBEDDER))
+    monkeypatch.setattr(catchup, "SLICE", 700)
+    monkeypatch.setattr(catchup, "CHUNK_ROWS", 5)
+    monkeypatch.setattr(catchup, "CHUNK_TEXTS", 4)
+    monkeypatch.setattr(parts, "LARGEST", largest)
+    sliced = Cache(store, "sliced", "full").open(EMBEDDER, compact=True)
+    assert content(sliced) == whole
+    found = parts.load(tmp_path / "whole" / ".index" / "sliced")
+    sizes = [len(arrays["id"]) for _, arrays in found.rows]
+    assert sum(sizes) == 60
+    assert len(sizes) > 1
+    assert max(sizes) <= largest
+    assert all(a + b > largest for a, b in itertools.pairwise(sizes))
+    assert not found.compacts
+
+
+def test_a_line_longer_than_a_slice_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catchup, "SLICE", 50)
+    store = fill(tmp_path, memories(6, 9), 3)
+    assert Cache(store, "sliced", "full").open(EMBEDDER).table.n == 9
 
 
 def test_nearest_equals_brute_force(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nebula.text import likeness
+from nebula.text import likeness, normal
+from nebula.text.words import UNSPACED
 
 
 def covered(text: str, *sources: str) -> likeness.Cover:
@@ -107,3 +109,12 @@ def test_resemblance_counts_both_texts() -> None:
     assert likeness.resemblance(one, likeness.tokens("渡轮早上六点开")) == 0.0
     assert likeness.resemblance(one, [*one, "x"]) == pytest.approx(34 / 35)
     assert likeness.resemblance([], []) == 0.0
+
+
+#: The tokens as one expression says them; compiling it took 7 ms of every command that shows a memory.
+TOKEN = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+(?:['’][^\W_{UNSPACED}]+)?")
+
+
+@given(st.text("a7é灯かー가'’ _-，'", max_size=30))
+def test_tokens_are_those_of_the_expression(text: str) -> None:
+    assert likeness.tokens(text) == TOKEN.findall(normal.fold(text))
