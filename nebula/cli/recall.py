@@ -12,13 +12,14 @@ from nebula.cli import options, printing
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import WrongUsage
+from nebula.errors import NebulaError, WrongUsage
 from nebula.results import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from nebula.cli.printing import Line
+    from nebula.mind import Mind
     from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
     from nebula.recall.budget import Budget
@@ -52,6 +53,7 @@ def recall(
     set_: options.SetValues = None,
     jsonl: options.Jsonl = False,
     budget: options.Budget = None,
+    tokens: Annotated[bool, typer.Option("--tokens")] = False,
     null: options.Null = False,
 ) -> Outcome:
     """What comes to mind for a query."""
@@ -61,7 +63,7 @@ def recall(
     mind = run.mind(overrides(profile, set_))
     then = run.moment("--as-of", as_of, end=True)
     given = query_text(query)
-    room = _budget(budget, explain=explain)
+    room, unit = _budget(mind, budget, tokens=tokens, explain=explain)
     found = mind.recall(
         given,
         n=limit,
@@ -78,30 +80,53 @@ def recall(
     any_came = bool(found.hits or found.left_out) and not found.abstained
     nothing = [] if run.json or any_came else [_silence(found)]
     silence = {"abstained": found.abstained, "evidence": found.evidence}
-    data = {"query": found.query, "hits": rows, **silence, **_left_out(found, budget)}
-    said = [*found.notices, *_no_room(found, budget), *nothing]
+    data = {"query": found.query, "hits": rows, **silence, **_left_out(found, room, unit)}
+    said = [*found.notices, *_no_room(found, room, unit), *nothing]
     refs = [hit.memory.ref for hit in found.hits]
     return Outcome(data, lines, 0 if any_came else 1, said, rows=rows if jsonl else None, refs=refs, null=null)
 
 
-def _budget(characters: int | None, *, explain: bool) -> Budget | None:
-    """The characters that the hits' lines may take in a pipe, line ends counted."""
+def _budget(mind: Mind, most: int | None, *, tokens: bool, explain: bool) -> tuple[Budget | None, str]:
+    """What the hits' lines may take in a pipe, line ends counted, and its unit: characters, tokens, tokens_about.
+
+    Tokens are those of the encoder, which recall has loaded anyway, else an estimate. Raises WrongUsage.
+    """
     from nebula.recall.budget import Budget
+
+    if most is None:
+        if tokens:
+            raise WrongUsage("--tokens --budget N")
+        return None, ""
+    count, unit = _counter(mind) if tokens else (len, "characters")
 
     def room(hit: Hit) -> int:
         lines = hit_lines(hit, explain=explain)
-        return sum(1 + sum(len(one_line(text)) for text, _ in line) for line in lines)
+        return sum(1 + count("".join(one_line(text) for text, _ in line)) for line in lines)
 
-    return Budget(characters, room) if characters else None
-
-
-def _left_out(found: Recalled, budget: int | None) -> dict[str, Any]:
-    return {"left_out": [hit.memory.ref for hit in found.left_out]} if budget else {}
+    return Budget(most, room), unit
 
 
-def _no_room(found: Recalled, budget: int | None) -> list[Notice]:
+def _counter(mind: Mind) -> tuple[Callable[[str], int], str]:
+    from nebula.recall.budget import estimate
+
+    try:
+        return mind.encoder().count, "tokens"
+    except NebulaError:
+        return estimate, "tokens_about"
+
+
+def _left_out(found: Recalled, budget: Budget | None, unit: str) -> dict[str, Any]:
+    if budget is None:
+        return {}
+    return {"budget": {"most": budget.most, "unit": unit}, "left_out": [hit.memory.ref for hit in found.left_out]}
+
+
+def _no_room(found: Recalled, budget: Budget | None, unit: str) -> list[Notice]:
     refs = " ".join(hit.memory.ref for hit in found.left_out)
-    return [Notice("no_room", {"budget": budget, "n": len(found.left_out), "refs": refs})] if refs else []
+    if budget is None or not refs:
+        return []
+    room = messages.say(f"budget.{unit}", n=budget.most)
+    return [Notice("no_room", {"budget": room, "n": len(found.left_out), "refs": refs})]
 
 
 def _silence(found: Recalled) -> Notice:

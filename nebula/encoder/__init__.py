@@ -62,6 +62,11 @@ class Encoder:
         folded = fold_width(text) if self._wordpiece.lowercase else text
         return _pieces.pieces(folded, self._wordpiece, self._longest)
 
+    def count(self, text: str) -> int:
+        """How many tokens of the vocabulary a text has, [CLS] and [SEP] aside."""
+        folded = fold_width(text) if self._wordpiece.lowercase else text
+        return len(self._wordpiece.tokens(folded))
+
     def encode(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Encoded:
         """Give the vectors of all texts' pieces. `progress` is told how many texts are done so far.
 

@@ -11,6 +11,7 @@ import pytest
 from nebula.cli import terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.cli.conftest import Nebula
@@ -248,3 +249,16 @@ def test_duplicates_are_pointed_out_and_stored(nebula: Nebula) -> None:
     said = nebula("add", "--batch", "-", given='{"text": "跑步五公里"}\n{"text": "买菜"}'.encode())
     assert "n5=n3" in said.err
     assert len(nebula("list").out.splitlines()) == 6
+
+
+def test_a_budget_in_tokens(talk: Nebula, lose_numpy: Callable[[], None]) -> None:
+    """Those of the encoder's vocabulary; without it an estimate, which says so."""
+    for counted, unit, first in (("tokens", "token", 32), ("tokens_about", "约", 24)):
+        whole = talk("recall", "妈妈", "--no-touch", "--json").data["hits"]
+        data = talk("recall", "妈妈", "--budget", str(first), "--tokens", "--json").data
+        assert data["budget"] == {"most": first, "unit": counted}
+        assert 0 < len(data["hits"]) < len(whole)
+        assert len(data["hits"]) + len(data["left_out"]) == len(whole)
+        assert unit in talk("recall", "妈妈", "--budget", str(first), "--tokens").err
+        lose_numpy()
+    assert talk("recall", "妈妈", "--tokens").code == 2, "tokens of what?"
