@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from nebula.bench import metrics
-from nebula.bench import recall as bench
 from nebula.cli import main
 from nebula.errors import FileUnusable, NumpyMissing
 from nebula.mind import Mind
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 NOW = datetime(2026, 12, 2, 9)
-BENCH = Path(__file__).parents[2] / "shared" / "bench"
 
 
 class Nonsense(DrawnEncoder):
@@ -197,24 +194,3 @@ def test_it_needs_numpy(tmp_path: Path, lose_numpy: Callable[[], None]) -> None:
     lose_numpy()
     with pytest.raises(NumpyMissing):
         tuning.tune(Mind(tmp_path))
-
-
-@pytest.mark.scale
-@pytest.mark.skipif(not BENCH.is_dir(), reason="the sets are not beside the project")
-def test_people_s_questions_lose_nothing_by_it(tmp_path: Path) -> None:
-    """On a real set: what tune would set costs the set's own questions no more than chance."""
-    found = bench.read_set(BENCH / "madial_zh")
-    subject = found.queries[0].subject
-    mind = bench._Throwaway(tmp_path / "mind", {}, lambda: NOW)
-    mind.fill(found.memories[subject])
-    tuned = tuning.tune(mind._mind)
-    assert tuned.queries >= 50
-    asked = [query for query in found.queries if query.subject == subject]
-    scores = []
-    for one in (mind._mind, mind._mind.under(tuned.after)):
-        hits = [one.recall(query.text, n=10, touch=False, nearest=True).hits for query in asked]
-        ids = [[mind._ids[hit.memory.ref] for hit in each] for each in hits]
-        pairs = zip(ids, asked, strict=True)
-        scores.append([metrics.ndcg(each, query.gold, 10) for each, query in pairs])
-    gain = tuning._measure(*scores).gain
-    assert gain.high >= 0.0
