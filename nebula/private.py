@@ -8,22 +8,34 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# compiled when a text first has a bracket in it: few do
-_TAG = r"(?i)<(/?) *private *>"
-_MARK = rb"(?i)< *private *>"
+# compiled when a text first has a bracket in it: few do. Brackets may be full-width, as an input method writes them;
+# blanks, line ends and attributes may stand within; in JSON all of these may be escaped
+_TAG = r"(?i)[<＜]\s*(/?)\s*private(?:\s[^<>＜＞]*)?[>＞]"
+_MARK = (
+    rb"(?i)(?:<|\xef\xbc\x9c|\\u003c|\\uff1c)(?:\s|\\[nrt])*private"
+    rb"(?:(?:\s|\\[nrt])[^<>]*?)?(?:>|\xef\xbc\x9e|\\u003e|\\uff1e)"
+)
 
 
 def marked(data: bytes) -> bool:
     """Whether UTF-8 bytes, JSON or plain, open a private passage anywhere."""
-    return b"<" in data and re.search(_MARK, data) is not None
+    begun = b"<" in data or b"\xef\xbc\x9c" in data or b"\\u" in data
+    return begun and re.search(_MARK, data) is not None
 
 
 def strip(text: str) -> tuple[str, int]:
     """A text without its private passages, and how many there were; one that is not closed goes to the end.
 
-    Passages may lie in one another. Of the blanks on both sides of one, one goes.
+    Passages may lie in one another. Of the blanks on both sides of one, one goes. What is left may be no passage again.
     """
-    if "<" not in text:
+    count = 0
+    while (once := _stripped(text))[1]:
+        text, count = once[0], count + once[1]
+    return text, count
+
+
+def _stripped(text: str) -> tuple[str, int]:
+    if "<" not in text and "＜" not in text:
         return text, 0
     kept, depth, start, count = "", 0, 0, 0
     for tag in re.finditer(_TAG, text):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import orjson
@@ -20,6 +22,7 @@ from nebula.subject import records
 from tests.invented import DrawnEncoder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 NOW = datetime(2026, 5, 1, 21, 0)
@@ -52,6 +55,9 @@ def stands_in(folder: Path, text: str = CANARY) -> list[str]:
         ("a<private>never closed", "a", 1),
         ("a</private>b", "a</private>b", 0),
         ("<private>all</private>", "", 1),
+        ("a<private\n>b</private\t>c<private why='x'>d</private>e", "ace", 2),
+        ("a＜private＞b＜/private＞c＜PRIVATE>d", "ac", 2),
+        ("a<pri<private>b</private>vate>c</private>d", "ad", 2),
         ("1 < 2 and <privately>", "1 < 2 and <privately>", 0),
         ("", "", 0),
     ],
@@ -60,13 +66,29 @@ def test_passages_go(text: str, left: str, count: int) -> None:
     assert private.strip(text) == (left, count)
 
 
-@given(st.lists(st.sampled_from(["<private>", "</private>", "甲", "b ", "\n", "< private >", "<", "é"]), max_size=30))
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<private>", "</private>", "＜private \n＞", "<pri", "vate>", "甲", "b ", "\n", "< private >", "<", "é"]
+        ),
+        max_size=30,
+    )
+)
 def test_no_mark_is_left_that_opens_one(parts: list[str]) -> None:
     """Stripping once is enough, and of what stood outside every passage nothing but blanks goes."""
     text = "".join(parts)
     left, _ = private.strip(text)
     assert not private.marked(left.encode()) or left == text
     assert private.strip(left)[0] == left
+
+
+@pytest.mark.parametrize("tag", ["<private>", "< PRIVATE\n>", "＜private＞", '<private why="x">'])
+@pytest.mark.parametrize("dump", [json.dumps, partial(json.dumps, ensure_ascii=False)])
+def test_a_mark_is_seen_in_json_however_it_is_written(tag: str, dump: Callable[[object], str]) -> None:
+    """Also by programs that escape all that is not ASCII, or every bracket."""
+    line = dump({"text": f"a{tag}b"})
+    assert private.marked(line.encode())
+    assert private.marked(line.replace("<", "\\u003C").replace(">", "\\u003E").encode())
 
 
 @given(st.recursive(st.text(max_size=5) | st.just(MARKED), lambda inner: st.dictionaries(st.text(max_size=3), inner)))

@@ -85,6 +85,11 @@ def is_drawn(text: str) -> bool:
     return len(text) >= 20 and entropy(text) >= 3.0
 
 
+def is_key(text: str) -> bool:
+    """Whether characters look drawn and there is a digit among them: words joined by dashes have none."""
+    return is_drawn(text) and any(map(str.isdigit, text))
+
+
 def is_password(text: str) -> bool:
     """What stands after `password:` and is no word: letters with digits or signs, at 2 bits a character and more."""
     mixed = any(c.isalpha() for c in text) and any(not c.isalpha() for c in text)
@@ -115,7 +120,7 @@ RULES: Sequence[Rule] = (
     ),
     Rule("stripe-key", ("k_live_", "k_test_"), r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}\b"),
     Rule("google-key", ("aiza", "gocspx-", "ya29."), r"\b(?:AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,})"),
-    Rule("api-key", ("sk-",), r"(?<![\w-])sk-[A-Za-z0-9_-]{20,}", is_drawn),
+    Rule("api-key", ("sk-",), r"(?<![\w-])sk-[A-Za-z0-9_-]{20,}", is_key),
     Rule("huggingface-token", ("hf_",), r"\bhf_[A-Za-z0-9]{30,}\b", is_drawn),
     Rule("npm-token", ("npm_",), r"\bnpm_[A-Za-z0-9]{36}\b"),
     Rule("pypi-token", ("pypi-age",), r"\bpypi-AgE[\w-]{50,}"),
@@ -135,6 +140,18 @@ RULES: Sequence[Rule] = (
         r"(?P<secret>[!-~]{6,}?)(?=[\"'”」，。；、,;]|\s|[^ -~]|$)",
         is_password,
     ),
+    Rule(
+        "azure-key",
+        ("accountkey=", "sharedaccesskey="),
+        r"(?i:AccountKey|SharedAccessKey)=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})",
+    ),
+    Rule("password", ("curl",), r"\bcurl\b[^\n]*?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:(?P<secret>[^\s\"']{3,})"),
+    Rule(
+        "pin",
+        ("密码", "口令", "pin", "passcode"),
+        r"(?:(?:密码|口令)\s*(?:[:=：＝]|是|为)?|(?i:\bPIN(?: code)?|\bpasscode)\s*(?:[:=：＝]|是|为|\bis\b))\s*"
+        r"(?P<secret>\d{4,12})(?![\d年月])",
+    ),
     Rule("card", _DIGITS, r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-]?\d)", is_card),
     Rule(
         "resident-id",
@@ -146,8 +163,13 @@ RULES: Sequence[Rule] = (
 )
 
 
+#: Full-width letters, digits and signs (U+FF01 to U+FF5E), as an input method writes them, to plain ones.
+_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F) if chr(code - 0xFEE0).isalnum()}
+
+
 def find(text: str) -> list[Found]:
-    """Every secret in a text, in order; where two overlap the earlier rule's."""
+    """Every secret in a text, in order; where two overlap the earlier rule's. Full-width is read as plain."""
+    text = text.translate(_NARROW)
     folded = text.lower()
     digits = sum(map(str.isdigit, text)) >= 13
     found: list[Found] = []

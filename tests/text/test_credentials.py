@@ -20,6 +20,7 @@ def drawn(count: int, letters: str = string.ascii_letters + string.digits) -> st
     return "".join(DRAW.choices(letters, k=count))
 
 
+AZURE = f"{drawn(86)}=="
 BASE32 = string.ascii_uppercase + "234567"
 #: One of each kind, or of each form of a kind.
 SECRETS = [
@@ -49,6 +50,7 @@ SECRETS = [
     ("card", "378282246310005"),
     ("card", "6200000000000005"),
     ("resident-id", "11010519491231002X"),
+    ("card", "４１１１１１１１１１１１１１１１"),
     ("iban", "DE89 3704 0044 0532 0130 00"),
 ]
 
@@ -77,6 +79,11 @@ def test_a_private_key_that_is_cut_goes_to_the_end() -> None:
         ("api_key = 9f86d081884c7d65", "9f86d081884c7d65"),
         ("https://example.org/?token=abc123def456", "abc123def456"),
         ("postgres://me:s3cr3t@db/x", "s3cr3t"),
+        ("curl -u admin:S3cr3tP@ss https://example.org", "S3cr3tP@ss"),
+        (f"AccountKey={AZURE};Endpoint=x", AZURE),
+        ("银行卡密码 839201，别写下来", "839201"),
+        ("wifi密码是 12345678", "12345678"),
+        ("the PIN is 4821", "4821"),
         ("Authorization: Bearer 7Jq2mZr9XwT4kLp0VbN8sD", "7Jq2mZr9XwT4kLp0VbN8sD"),
     ],
 )
@@ -94,6 +101,10 @@ def test_what_is_called_a_password_is_one(text: str, secret: str) -> None:
         "11010519491231002Y 110105194912310021",
         "DE89 3704 0044 0532 0130 01",
         "密码: 明天再说",
+        "密码2026年改过，口令 3 次输错",
+        "spinning 1234, PIN the note of 2024",
+        "sk-learn, and sk-something-very-nice-name-here",
+        "ISBN 978-7-02-000220-7，座机 010-62345678，会议号 123 456 789",
         "the password is correct horse battery",
         "token: aaaaaaaa",
         "sk-aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
