@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from nebula import clock, private
-from nebula.errors import ChangedMeanwhile, FileUnusable, check_unicode
+from nebula.errors import ChangedMeanwhile, FileUnusable, LedgerUnusable, check_unicode
 from nebula.mindlib import files
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def read(mind: Mind) -> str:
     """The text, "" where there is none. Raises FileUnusable."""
     path = mind.folder / NAME
     try:
-        return path.read_bytes().decode("utf-8-sig") if path.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileUnusable(path, getattr(error, "strerror", None) or str(error)) from error
+        return files.read(path).decode("utf-8-sig")
+    except (LedgerUnusable, UnicodeDecodeError) as error:
+        raise FileUnusable(path, files.reason(error)) from error
 
 
 def write(mind: Mind, text: str, before: str) -> bool:

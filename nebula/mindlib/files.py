@@ -8,9 +8,11 @@ Replace: a temporary file in the same folder, synced, renamed over; a link stays
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import mmap
 import os
+import stat
 import sys
 import time
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
 LOCK_TIMEOUT = 10.0  # seconds; R12
 TAIL = 4096  # bytes of a file's end whose hash tells that what was consumed is still there
@@ -144,6 +146,11 @@ def _open_locked(path: Path, timeout: float) -> int:
         except OSError as error:
             raise WriteFailed(path, error.strerror or str(error)) from error
         try:
+            _check_file(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            raise WriteFailed(path, error.strerror or str(error)) from error
+        try:
             _acquire(descriptor, path, timeout)
             if _same_file(descriptor, path):
                 if is_new:
@@ -175,16 +182,39 @@ def sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def _check_file(descriptor: int) -> None:
+    """Raise OSError for what is no file: a pipe in a ledger's place would be waited for without end."""
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file")
+
+
+def _open(path: Path) -> BinaryIO:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags)
+    try:
+        _check_file(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
 def read(path: Path, start: int = 0, limit: int | None = None) -> bytes:
     """A ledger's bytes from `start`, at most `limit`; empty where the file is absent. Raises LedgerUnusable else."""
     try:
-        with path.open("rb") as file:
+        with _open(path) as file:
             file.seek(start)
             return file.read(limit)
     except FileNotFoundError:
         return b""
     except (OSError, ValueError) as error:
         raise LedgerUnusable(path, getattr(error, "strerror", None) or str(error)) from error
+
+
+def reason(error: Exception) -> str:
+    """Why reading failed, without the name of the file."""
+    return str(error.facts["reason"]) if isinstance(error, LedgerUnusable) else str(error)
 
 
 def read_given(path: Path) -> bytes:
@@ -208,7 +238,7 @@ def mapped_given(path: Path) -> mmap.mmap | bytes:
 def read_span(path: Path, offset: int, length: int) -> bytes:
     """`length` bytes at `offset`, fewer where the file has been cut."""
     try:
-        with path.open("rb") as file:
+        with _open(path) as file:
             file.seek(offset)
             return file.read(length)
     except OSError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
-from nebula.errors import SettingsUnusable, WriteFailed
+from nebula.errors import LedgerUnusable, SettingsUnusable, WriteFailed
 from nebula.mindlib import changes as changes_module
 from nebula.mindlib import files, ledger
 from nebula.mindlib.record import (
@@ -209,14 +209,12 @@ class Store:
         import orjson
 
         path = self.path(CONFIG)
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
+        if not path.exists():
             return {}
-        except OSError as error:
-            raise SettingsUnusable(path, "-", error.strerror or str(error)) from error
         try:
-            obj = orjson.loads(data)
+            obj = orjson.loads(files.read(path))
+        except LedgerUnusable as error:
+            raise SettingsUnusable(path, "-", files.reason(error)) from error
         except orjson.JSONDecodeError as error:
             raise SettingsUnusable(path, "-", str(error)) from error
         if not isinstance(obj, dict):

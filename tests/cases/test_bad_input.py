@@ -95,6 +95,18 @@ def test_ledger_that_is_a_folder(mind: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["notes.jsonl", "changes.jsonl", "mind-config.json", "longterm.md"])
+def test_a_pipe_in_a_file_s_place_is_waited_for_by_nobody(mind: Path, name: str) -> None:
+    """Every command ends at once; what needs the file says so, with exit 3 and the path."""
+    (mind / name).unlink(missing_ok=True)
+    os.mkfifo(mind / name)
+    done = [nebula(mind, *argv) for argv in (("context",), ("list",), ("add", "又一条"), ("export", "-"), ("doctor",))]
+    assert {one.returncode for one in done} <= {0, 1, 3}
+    assert not any(b"Traceback" in one.stdout + one.stderr for one in done)
+    assert any(name in refused(one, 3) for one in done if one.returncode == 3)
+
+
 @pytest.mark.process
 def test_full_disk_cuts_back_to_what_was(mind: Path) -> None:
     """A write that fits only in part: exit 3, the ledger byte for byte as before."""
