@@ -24,7 +24,8 @@ from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import BinaryIO, TextIO
+    from io import BufferedReader
+    from typing import TextIO
 
 LOCK_TIMEOUT = 10.0  # seconds; R12
 TAIL = 4096  # bytes of a file's end whose hash tells that what was consumed is still there
@@ -189,7 +190,7 @@ def _check_file(descriptor: int) -> None:
         raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file")
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path) -> BufferedReader:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(path, flags)
     try:
