@@ -48,8 +48,9 @@ def commands_list() -> str:
 
 
 def shared_options() -> str:
-    _, doctor = next(pair for pair in leaves(commands("en")) if pair[0] == "doctor")
-    return " ".join(shown(parameter) for parameter in doctor.params)
+    """What each and every command takes, in the order of a help page."""
+    every = [[shown(parameter) for parameter in command.params] for _, command in leaves(commands("en"))]
+    return " ".join(name for name in every[0] if all(name in names for names in every))
 
 
 def _plain(value: object) -> str:
