@@ -15,6 +15,7 @@ import orjson
 
 from nebula import places
 from nebula.errors import NebulaError
+from nebula.index import parts
 from nebula.mindlib import files
 from nebula.recall import floor
 from nebula.recall.floor import Nulls
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-FILE = "floor.json"
 #: The figures of a mind hold until it is this much larger or smaller.
 GROWN = 1.25
 #: Kinds of query, each with stock queries of its own: by script, and a few words beside whole sentences.
@@ -117,7 +117,7 @@ def nulls(index: Index, kind: str, encoder: Encoder, recall: RecallSettings, fol
     No folder: taken anew and kept nowhere. A file that can't be read or written costs time alone.
     """
     key = f"{encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}"
-    kept = _read(folder / FILE) if folder else {}
+    kept = _read(folder / parts.FLOOR) if folder else {}
     mine = kept.get(kind, {})
     if mine.get("key") == key and mine["n"] / GROWN <= index.table.n <= mine["n"] * GROWN:
         return Nulls(_pair(mine["cosine"]), _pair(mine["share"]))
@@ -125,8 +125,14 @@ def nulls(index: Index, kind: str, encoder: Encoder, recall: RecallSettings, fol
     if folder:
         with contextlib.suppress(NebulaError):
             entry = {"key": key, "n": index.table.n, **asdict(found)}
-            files.replace(folder / FILE, orjson.dumps(kept | {kind: entry}), durable=False)
+            files.replace(folder / parts.FLOOR, orjson.dumps(kept | {kind: entry}), durable=False)
     return found
+
+
+def prepare(index: Index, encoder: Encoder, recall: RecallSettings, folder: Path) -> None:
+    """Take all figures of a large mind now, so that no recall has to."""
+    for kind in KINDS if recall.floor and index.table.n else ():
+        nulls(index, kind, encoder, recall, folder)
 
 
 def _read(path: Path) -> dict[str, Any]:

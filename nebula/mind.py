@@ -310,8 +310,11 @@ class Mind:
 
     def build(self, progress: Callable[[int, int], None] | None = None) -> Built:
         """Make every missing vector and tidy the index; what was done before a kill stays done. Raises NotSetUp."""
-        encoder = self.encoder()
-        index = self.cache().open(self._embedder(None, progress), compact=True)
+        from nebula import calibration
+
+        encoder, cache = self.encoder(), self.cache()
+        index = cache.open(self._embedder(None, progress), compact=True)
+        calibration.prepare(index, encoder, self.settings.recall, cache.folder)
         return self._built(index, encoder)
 
     def peek(self) -> Built:

@@ -30,6 +30,7 @@ MERGE_ROWS = 16_384  # larger parts are merged only when time is taken for it
 LARGEST = 262_144  # and none above this: a merge holds its result in memory
 RETRIES = 5  # a writer may replace files between our reading the manifest and mapping them
 LOCK = "lock"
+FLOOR = "floor.json"  # what `calibration` keeps beside the parts: it outlives them
 
 
 @dataclass
@@ -160,7 +161,7 @@ def _saved(folder: Path, name: str, fresh: str, arrays: Columns) -> tuple[str, C
 
 
 def _sweep(folder: Path, kept: Manifest) -> None:
-    names = {*kept.rows, *kept.vectors, kept.state, manifests.NAME, LOCK}
+    names = {*kept.rows, *kept.vectors, kept.state, manifests.NAME, LOCK, FLOOR}
     for path in folder.iterdir():
         if path.name not in names:
             with contextlib.suppress(OSError):

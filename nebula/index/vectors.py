@@ -33,7 +33,7 @@ CODES_FROM = 16_384
 #: Codes widened at a time: they never leave the cache.
 CODE_BLOCK = 512
 #: Vectors that many queries are held against at once.
-CLEAREST_BLOCK = 16_384
+CLEAREST_BLOCK = 2048
 #: What float32 may lose in a product of unit vectors.
 LOST = np.float32(1e-6)
 
@@ -75,14 +75,19 @@ class Vectors:
         return found, best[found]
 
     def clearest(self, queries: Array) -> Array:
-        """The best cosine of each query ([q, d], unit) with any row; -1 where no row has a vector, float32 [q]."""
+        """The best cosine of each query ([q, d], unit) with any row; -1 where no row has a vector, float32 [q].
+
+        The codes are read block by block, and the vectors of those alone that may be above the best so far.
+        """
         found = np.full(len(queries), -1.0, np.float32)
         for segment in self.segments:
             for start in range(0, len(segment["vec"]), CLEAREST_BLOCK):
                 block = slice(start, start + CLEAREST_BLOCK)
-                owned = segment["vec"][block][segment["vec_row"][block] >= 0]
-                if len(owned):
-                    np.maximum(found, (owned @ queries.T).max(axis=0), out=found)
+                about = (segment["vec_code"][block] @ queries.T) * segment["vec_step"][block, None]
+                may = (about + segment["vec_off"][block, None] >= found).any(axis=1) & (segment["vec_row"][block] >= 0)
+                if may.any():
+                    exact = segment["vec"][start + np.flatnonzero(may)] @ queries.T
+                    np.maximum(found, exact.max(axis=0), out=found)
         return found
 
     def by_hash(self, hashes: Array) -> dict[int, Array]:

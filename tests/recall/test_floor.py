@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
 import orjson
 import pytest
 
 from nebula import calibration
+from nebula.index import parts, vectors
 from nebula.mind import Mind
 from nebula.recall import floor
 from nebula.recall.floor import Nulls
@@ -73,7 +75,7 @@ def test_figures_are_kept_and_taken_anew_when_the_mind_has_grown(tmp_path: Path)
     mind = Mind(tmp_path / "mind", now=lambda: NOW)
     mind.add_many([{"text": text} for text in TEXTS])
     first = mind.recall("渡轮几点开？", touch=False).evidence
-    (path,) = mind.folder.rglob(calibration.FILE)
+    (path,) = mind.folder.rglob(parts.FLOOR)
     kept = orjson.loads(path.read_bytes())
     assert kept["han-short"]["n"] == len(TEXTS)
     path.write_bytes(b"\x00 noise")
@@ -81,6 +83,33 @@ def test_figures_are_kept_and_taken_anew_when_the_mind_has_grown(tmp_path: Path)
     mind.add_many([{"text": f"第{number}天的潮水记录"} for number in range(4)])
     mind.recall("渡轮几点开？", touch=False)
     assert orjson.loads(path.read_bytes())["han-short"]["n"] == len(TEXTS) + 4
+
+
+def test_a_build_takes_all_figures_and_an_add_leaves_them(tmp_path: Path) -> None:
+    """In a mind of a million memories taking them lasts seconds: no recall after an add may pay for it again."""
+    mind = Mind(tmp_path / "mind", now=lambda: NOW)
+    mind.add_many([{"text": text} for text in TEXTS])
+    mind.build()
+    (path,) = mind.folder.rglob(parts.FLOOR)
+    kept = path.read_bytes()
+    assert orjson.loads(kept).keys() == set(calibration.KINDS)
+    mind.add("又记了一条")
+    mind.recall("渡轮几点开？", touch=False)
+    assert path.read_bytes() == kept
+
+
+def test_the_clearest_are_those_of_all_products() -> None:
+    """Codes decide which vectors are looked at, never what is found; vectors without a row do not count."""
+    draw = np.random.default_rng(4)
+    made = draw.normal(size=(5000, 64)).astype(np.float32)
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    rows = np.arange(5000, dtype=np.int32)
+    rows[::7] = -2
+    queries = made[[0, 7, 11]] + np.float32(0.02)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    found = vectors.Vectors([{"vec": made, "vec_row": rows, **vectors.coded(made)}], 5000).clearest(queries)
+    assert found == pytest.approx((made[rows >= 0] @ queries.T).max(axis=0), abs=1e-6)
+    assert found[2] > 0.9 > found[0]
 
 
 def test_what_ships_is_what_the_encoder_makes(mind: Mind) -> None:
