@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nebula.index import nearest
+from nebula.mindlib import tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +62,10 @@ class Vectors:
         Cosines that are off by e must move a score by at most e.
         """
         low = np.full(self.n, ABSENT, np.float32)
-        scanned = [_scan(segment, queries, eligible, score) for segment in self.segments]
+        scanned = []
+        for segment in self.segments:
+            scanned.append(_scan(segment, queries, eligible, score))
+            _release(segment)
         for rows, _, cosine, off in scanned:
             np.maximum.at(low, rows, cosine - off)
         known = low[low > ABSENT]
@@ -71,6 +75,7 @@ class Vectors:
             may = np.flatnonzero(cosine + off >= least)
             exact = _scores(segment["vec"][at[may]], queries, score) if off.any() else cosine[may]
             np.maximum.at(best, rows[may], exact)
+            _release(segment)
         found = np.flatnonzero(best > ABSENT)
         return found, best[found]
 
@@ -88,6 +93,7 @@ class Vectors:
                 if may.any():
                     exact = segment["vec"][start + np.flatnonzero(may)] @ queries.T
                     np.maximum(found, exact.max(axis=0), out=found)
+            _release(segment)
         return found
 
     def by_hash(self, hashes: Array) -> dict[int, Array]:
@@ -129,6 +135,12 @@ class Vectors:
             place = None if (rows[1:] >= rows[:-1]).all() else np.argsort(rows, kind="stable")
             found.append((rows if place is None else rows[place], place))
         return found
+
+
+def _release(segment: Mapping[str, Array]) -> None:
+    """Give the memory of a large segment back."""
+    if len(segment["vec"]) >= CODES_FROM:
+        tensors.release(segment["vec"])
 
 
 def _scan(

@@ -70,6 +70,18 @@ def read(path: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, str]]:
     return {entry.name: _view(mapped, entry, begin) for entry in entries}, meta
 
 
+def release(array: np.ndarray[Any, Any]) -> None:
+    """Let what was read of a mapped array's file leave this process; what is read again comes from the system's cache.
+
+    Linux 6 maps 2 MB around every vector that is looked at: without this 900 of them were 1.1 GB of a recall's memory.
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray | memoryview):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    if isinstance(owner, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        owner.madvise(mmap.MADV_DONTNEED)
+
+
 def dump(
     arrays: Mapping[str, np.ndarray[Any, Any]], meta: Mapping[str, str] | None = None
 ) -> Iterator[bytes | memoryview]:

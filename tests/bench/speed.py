@@ -1,9 +1,9 @@
 """How fast nebula is, side by side with its yardsticks, as one Markdown table.
 
     pip install -e '.[bench]'
-    python tests/bench/speed.py [warm] [encoder] [--sizes 1000,10000,100000] [--rounds 15]
+    python tests/bench/speed.py [cold] [warm] [encoder] [--sizes 1000,10000,100000] [--rounds 15]
 
-Without a part's name both are measured (cold commands: `cold.py`).
+Without a part's name all are measured.
 Minds are invented (`parts/minds.py`) and kept in `--folder`; 1,000,000 is
 measured where `--sizes` names it. Whatever is compared runs in turn in the same rounds; each
 figure is the median, with the least and the greatest beside it. Nothing is asserted: a busy machine has other figures.
@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("warm", "encoder")
+PARTS = ("cold", "warm", "encoder")
 
 
 def machine() -> str:

@@ -90,6 +90,18 @@ def test_arrays_are_aligned_read_only_views_of_one_map(tmp_path: Path) -> None:
     assert len(bases) == 1
 
 
+def test_what_is_released_can_be_read_again(tmp_path: Path) -> None:
+    """Views of a map, and arrays that are none."""
+    made = np.arange(200_000, dtype=np.float32).reshape(-1, 8)
+    tensors.write(tmp_path / "t", {"a": made})
+    mapped = tensors.read(tmp_path / "t")[0]["a"]
+    for array in (mapped, mapped[5:], made):
+        before = array[3].tolist()
+        tensors.release(array)
+        assert array[3].tolist() == before
+    assert (mapped == made).all()
+
+
 def test_non_contiguous_and_foreign_order(tmp_path: Path) -> None:
     """Strided and big-endian arrays are stored by value."""
     given_ = {"t": np.arange(6, dtype=np.int32).reshape(2, 3).T, "b": np.array([1, 258], ">u2")}

@@ -1,0 +1,126 @@
+"""Cold processes: recall, add, subject search and --help against an interpreter that imports numpy and typer.
+
+`add` writes to the minds that `recall` reads, a text a round. `--nearest` shows hits whatever the floor says, so every
+recall does the same work. A round's order is drawn anew: no command always follows the same other one.
+"""
+
+from __future__ import annotations
+
+import compileall
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tests.bench.parts import minds
+from tests.bench.parts.timing import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+FLOOR = '`python -c "import numpy, typer"`'
+TYPER = '`python -c "import typer"`'
+CHANGES = 1_000_000
+CHANGED = ", a million lines of changes"
+SAID = "今天把灯塔的旧零件又清点了一遍，第#号齿轮少了一个"
+#: The size that larger ones are held against.
+MIDDLE = 10_000
+
+
+def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
+    """All commands of all sizes in the same rounds."""
+    import nebula
+
+    # as an installed package has them; each process would else compile what it imports
+    compileall.compile_dir(str(Path(nebula.__file__).parent), quiet=1)
+    middle = MIDDLE if MIDDLE in sizes else sizes[0]
+    commands = _commands(folder, sizes, middle)
+    taken, peak = _measured(commands, rounds)
+    for name, values in taken.items():
+        to = TYPER if "--help" in name else FLOOR
+        yardstick = 0.0 if name in {FLOOR, TYPER} else median(taken[to])
+        yield Row(f"{name}, peak {peak[name]} MB", values, "ms", to if yardstick else "", yardstick)
+    pairs = [(f"cold `recall`, {size:,}", f"cold `recall`, {middle:,}") for size in sizes if size > middle]
+    pairs += [(f"cold `add`, {size:,}", f"cold `recall`, {size:,}") for size in sizes]
+    pairs += [(f"cold `recall`, {middle:,}{CHANGED}", f"cold `recall`, {middle:,}")]
+    for name, other in pairs:
+        yield Row(f"{name}: time", [median(taken[name]) / median(taken[other])], "×", other)
+
+
+def _commands(folder: Path, sizes: Sequence[int], middle: int) -> dict[str, list[str]]:
+    """What is run, by name; `#` stands for the round's number."""
+    program = str(Path(sys.executable).parent / "nebula")
+    now = ["--now", minds.NOW.isoformat()]
+    recall = [program, "recall", "--nearest", *now, minds.QUERIES[0], "--mind"]
+    commands = {FLOOR: [sys.executable, "-c", "import numpy, typer"], TYPER: [sys.executable, "-c", "import typer"]}
+    commands["cold `--help`"] = [program, "--help"]
+    for size in sizes:
+        mind = str(minds.mind(folder, size))
+        commands[f"cold `recall`, {size:,}"] = [*recall, mind]
+        commands[f"cold `add`, {size:,}"] = [program, "add", SAID, *now, "--mind", mind]
+    commands[f"cold `recall`, {middle:,}{CHANGED}"] = [*recall, str(_with_changes(folder, middle))]
+    project = ["--project", str(_subject(folder, program))]
+    commands["cold `subject search`, 200 events"] = [program, "subject", "search", "艾琳娜", minds.QUERIES[0], *project]
+    return commands
+
+
+def _measured(commands: Mapping[str, list[str]], rounds: int) -> tuple[dict[str, list[float]], dict[str, int]]:
+    """Milliseconds of each command, all of them once a round, and its greatest memory in MB.
+
+    A round before the first warms up.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    peak = dict.fromkeys(commands, 0)
+    draw, begun = random.Random(5), int(time.time())
+    for turn in range(rounds + 1):
+        for name, command in draw.sample(sorted(commands.items()), len(commands)):
+            words = [word.replace("#", str(begun + turn)) for word in command]
+            started = time.perf_counter()
+            used = _run(words)
+            if turn:
+                taken[name].append(1000 * (time.perf_counter() - started))
+                peak[name] = max(peak[name], used)
+    return taken, peak
+
+
+def _run(command: list[str]) -> int:
+    """Run it to its end, what it prints thrown away; -> its peak memory in MB. A query may find nothing (exit 1)."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        streams = [(os.POSIX_SPAWN_DUP2, nothing, descriptor) for descriptor in (0, 1, 2)]
+        child = os.posix_spawn(command[0], command, os.environ, file_actions=streams)
+        _, status, used = os.wait4(child, 0)
+    finally:
+        os.close(nothing)
+    if os.waitstatus_to_exitcode(status) not in {0, 1}:
+        raise AssertionError(f"{command} ended with {status}")
+    return used.ru_maxrss // 1024
+
+
+def _with_changes(folder: Path, size: int) -> Path:
+    """A mind of that size that was recalled a million times, folded."""
+    at = folder / f"changed-{size}"
+    if not at.exists():
+        shutil.copytree(minds.mind(folder, size), at)
+        line = '{"at":"2026-05-01T09:00:00","hit":["n%d","n%d"]}\n'
+        with (at / "changes.jsonl").open("w", encoding="utf-8") as file:
+            file.writelines(line % (1 + number % size, 1 + number * 7 % size) for number in range(CHANGES))
+        minds.drawing(at).build()
+    return at
+
+
+def _subject(folder: Path, program: str) -> Path:
+    """A project with one character who lived 200 events."""
+    project = folder / "project"
+    if not project.exists():
+        place = ["艾琳娜", "--project", str(project)]
+        events = "".join(f'{{"text": "{text}"}}\n' for text in minds.texts(200))
+        subprocess.run([program, "subject", "init", *place], check=True, capture_output=True)
+        event = [program, "subject", "event", *place, "--jsonl"]
+        subprocess.run(event, check=True, capture_output=True, input=events.encode())
+    return project
