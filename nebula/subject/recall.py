@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from nebula.errors import BadValue, EmptyQuery
 from nebula.mindlib import files
+from nebula.mindlib.record import MAX_ID
 from nebula.subject import context as blocks
 from nebula.subject import index as indexes
 from nebula.subject import saving
@@ -52,7 +53,9 @@ class Moment:
             raise BadValue("--until-tick", self.tick, "--until-tick | --until-line")
         if self.line is not None and self.line < 0:
             raise BadValue("--until-line", self.line, "0…")
-        return lived.line_of_tick(self.tick) if self.tick else self.line
+        if self.tick:
+            return lived.line_of_tick(self.tick)
+        return None if self.line is None else min(self.line, MAX_ID)  # an index counts no further
 
 
 NOW = Moment()

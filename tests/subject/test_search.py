@@ -282,6 +282,13 @@ def test_a_long_view_is_one_hit(project: Project, asker: Callable[[str], Asker])
     assert [hit.topic for hit in hits] == ["灯塔"]
 
 
+def test_a_line_beyond_all_is_now(project: Project, asker: Callable[[str], Asker]) -> None:
+    """Also one that no database can count to."""
+    cast.init(project, [cast.Part("a", events=[records.event({"text": "渡轮早上六点开"})])], NOW)
+    for line in (2**63, 10**400):
+        assert [hit.line for hit in recall.find(asker("a"), "渡轮", moment=Moment(line))] == [1]
+
+
 def test_wrong_questions(project: Project, asker: Callable[[str], Asker]) -> None:
     cast.init(project, [cast.Part("a", events=[records.event({"text": "事", "tick": "t1"})])], NOW)
     with pytest.raises(EmptyQuery):
