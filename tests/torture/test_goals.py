@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
@@ -14,6 +15,37 @@ NAMES = [f"R{n}" for n in range(1, 15)] + [f"S{n}" for n in range(1, 16)] + ["F"
 
 def test_every_goal_is_there_once() -> None:
     assert [goal.name for goal in GOALS] == NAMES
+
+
+def test_every_goal_has_its_figures() -> None:
+    """A row for each in FIGURES.md, and every test of it passed there."""
+    rows = re.findall(
+        r"^\| (\w+) \|[^|]*\| ([^|]+) \|", (ROOT / "tests/torture/FIGURES.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert [name for name, _ in rows if name != "goal"] == NAMES
+    told = {name: re.fullmatch(r"(\d+) of (\d+) passed", outcome.strip()) for name, outcome in rows}
+    assert [name for name, found in told.items() if found and found[1] != found[2]] == []
+
+
+def test_the_readme_tells_of_every_goal() -> None:
+    """Its table of what was attacked, between marks, has every goal once, alone or as one of a span (`S4–S8`)."""
+    found = re.search("<!-- goals -->(.*?)<!-- /goals -->", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    if found is None:
+        pytest.skip("the README has no table of goals")
+    assert sorted(named(found[1]), key=NAMES.index) == NAMES
+
+
+def named(table: str) -> list[str]:
+    """The goals in the first column of a table."""
+    names = []
+    for cell in re.findall(r"^\|([^|]*)\|", table, re.MULTILINE):
+        for letter, first, last in re.findall(r"\b([RSF])(\d*)(?:–[RS](\d+))?", cell):
+            names += [f"{letter}{n}" for n in range(int(first), int(last or first) + 1)] if first else [letter]
+    return names
+
+
+def test_goals_are_read_from_a_table() -> None:
+    assert named("| R1, R3–R5 | x R9 |\n| S2 · F | |") == ["R1", "R3", "R4", "R5", "S2", "F"]
 
 
 @pytest.mark.parametrize("test", sorted({test for goal in GOALS for test in goal.tests}))
