@@ -27,6 +27,8 @@ from tests.invented import WORDS, Drawn, DrawnEncoder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from nebula.recall.hit import Question
+
 NOW = datetime(2026, 12, 2, 9)
 
 
@@ -194,3 +196,19 @@ def test_it_needs_numpy(tmp_path: Path, lose_numpy: Callable[[], None]) -> None:
     lose_numpy()
     with pytest.raises(NumpyMissing):
         tuning.tune(Mind(tmp_path))
+
+
+def test_a_floor_is_not_lowered_at_the_cost_of_silence() -> None:
+    """What is answered more is no gain where as much that isn't there is answered too (Youden's index)."""
+    from typing import cast
+
+    from nebula.tuning.tune import Asked, _floor
+
+    def asked(evidence: float, without: float) -> Asked:
+        return Asked(cast("Question", None), 0, None, evidence, without)
+
+    even = [asked(2.0, 0.2)] * 8 + [asked(1.2, 1.2)] * 4
+    assert _floor(even, 1.6) == 1.6
+    clear = [asked(2.0, 0.2)] * 8 + [asked(1.2, 0.4)] * 4
+    assert _floor(clear, 1.6) == 1.2
+    assert _floor(clear, 0.0) == 0.0

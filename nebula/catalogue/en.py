@@ -153,6 +153,7 @@ SENTENCES: dict[str, str] = {
     "tune.mrr": "MRR",
     "tune.answered": "answered, with an answer",
     "tune.refused": "silent, without it",
+    "tune.both": "the two together (which decide the floor)",
     "tune.none": "No gain is sure: the settings stay as they are.",
     "tune.sure": "Sure gains: {keys}. To write them: nebula tune --apply",
     "tune.written": "Written: {keys}. To put back what was: nebula tune --reset",

@@ -153,6 +153,7 @@ SENTENCES: dict[str, str] = {
     "tune.mrr": "MRR",
     "tune.answered": "有答案而开口",
     "tune.refused": "抽掉答案而沉默",
+    "tune.both": "两者之和（门槛看它）",
     "tune.none": "没有一项的好处说得准：设置保持原样。",
     "tune.sure": "说得准的好处：{keys}。写下：nebula tune --apply",
     "tune.written": "已写下：{keys}。放回：nebula tune --reset",

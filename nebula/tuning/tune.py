@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from nebula.results import Notice
     from nebula.tuning.queries import Known
 
-#: Known items that the floor must let through; it is only ever lowered: these queries are easier than people's.
-ANSWERED = 0.95
+#: Steps in which a lower floor is looked for. It is only ever lowered: these queries are easier than people's.
 FLOOR_STEP = 0.1
 
 
@@ -49,7 +48,8 @@ class Measure:
 class Tuned:
     """What was learned. `queries` 0…: below `queries.LEAST` nothing was, and the rest is empty.
 
-    `before` and `after`: the settings looked at. `measures`: ndcg and mrr (weights), answered and refused (floor).
+    `before` and `after`: the settings looked at. `measures`: ndcg and mrr (weights); answered, refused, and
+    both of a query, 0…2 (floor).
     `worth`: the settings whose gain is sure, as they would be written.
     """
 
@@ -72,6 +72,10 @@ class Asked:
     found: Any
     evidence: float
     without: float
+
+    def told_apart(self, floor: float) -> float:
+        """2 where the floor lets the memory through and is silent without it, 1 for one of both."""
+        return float(self.evidence >= floor) + float(self.without < floor)
 
 
 def tune(mind: Mind, progress: Callable[[int, int], None] | None = None) -> Tuned:
@@ -142,12 +146,13 @@ def _learned(
         "mrr": _measure(*([1.0 / place if place else 0.0 for place in side] for side in places)),
         "answered": _measure(*([float(one.evidence >= at) for one in judging] for at in (recall.floor, floor))),
         "refused": _measure(*([float(one.without < at) for one in judging] for at in (recall.floor, floor))),
+        "both": _measure(*([one.told_apart(at) for one in judging] for at in (recall.floor, floor))),
     }
     after = {**weights, **({"recall.floor": floor} if floor != recall.floor else {})}
     keys = [*choices[0].settings(), "recall.floor"]
     before = {**choices[0].settings(), "recall.floor": recall.floor}
     worth = dict(weights) if measures["ndcg"].is_gain else {}
-    worth |= {"recall.floor": floor} if floor != recall.floor and measures["answered"].is_gain else {}
+    worth |= {"recall.floor": floor} if floor != recall.floor and measures["both"].is_gain else {}
     looked = [key for key in keys if key != "recall.k" or recall.fusion == "ranks"]
     return Tuned(
         len(known),
@@ -179,10 +184,11 @@ def _ndcg(place: int) -> float:
 
 
 def _floor(learning: Sequence[Asked], floor: float) -> float:
-    """The highest floor, not above the present, that lets enough of the known items through; 0 stays 0."""
-    while floor > 0 and sum(one.evidence >= floor for one in learning) < ANSWERED * len(learning):
-        floor = round(max(0.0, floor - FLOOR_STEP), 3)
-    return floor
+    """Of the present floor and those below it the one that tells most apart (Youden's index), the highest of equals."""
+    steps = (round(floor - step * FLOOR_STEP, 3) for step in range(1, int(floor / FLOOR_STEP) + 1))
+    return max(
+        [floor, *(at for at in steps if at > 0)], key=lambda at: (sum(one.told_apart(at) for one in learning), at)
+    )
 
 
 def _measure(before: Sequence[float], after: Sequence[float]) -> Measure:

@@ -28,7 +28,8 @@ BEFORE = {
     "mood.history": ["nebula mood feel happy 0.6"],
     "longterm.history": ['echo "先前" | nebula longterm edit -'],
 }
-CODES = {"surface": {1}, "recall": {0, 1}}  # an English question of a Chinese mind
+#: An English question of a Chinese mind; a mind too small to learn from, where nothing was written either.
+CODES = {"surface": {1}, "recall": {0, 1}, "tune": {1}}
 
 
 def test_every_command_has_examples() -> None:
