@@ -17,7 +17,7 @@ from tests.bench.parts import minds
 from tests.bench.parts.timing import Row, in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from nebula.encoder import Encoder
@@ -46,7 +46,7 @@ def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
         yield Row(f"{name}, durable, one by one", each, "ms each", "append and fsync", bare)
     for size in (size for size in sizes if size <= 10_000):
         batch = list(minds.notes(size))
-        both = {
+        both: dict[str, Callable[[], object]] = {
             "encoder alone": partial(encoder.encode, [note["text"] for note in batch]),
             "one batch": partial(_batch, place, batch, encoder),
         }
