@@ -22,6 +22,8 @@ AT_MOST = 20
 #: What may be used, in SPDX's words; any of an `OR`, each of an `AND`.
 ALLOWED = {
     *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "HPND", "ISC", "MIT", "MIT-0", "MIT-CMU", "MPL-2.0"),
+    # of psycopg alone, an extra: a library that is loaded as it is, and may be replaced by the user
+    "LGPL-3.0-only",
     *("PSF-2.0", "Python-2.0", "Unlicense", "Zlib", "CC0-1.0"),
 }
 #: How packages without an SPDX expression say it.

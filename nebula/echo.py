@@ -46,7 +46,7 @@ def handed_out(mind: Mind, memories: Iterable[Memory] = (), texts: Iterable[str]
     now = clock.seconds(mind.now())
     lines = [_line(now, m.text, m.ref, m.echo_of, echo=m.via == ECHO) for m in memories]
     lines += [_line(now, text) for text in texts]
-    if not lines or not mind.folder.is_dir():
+    if not lines or not mind.store.local.is_dir():
         return
     path = mind.store.path(HANDED_OUT)
     with contextlib.suppress(WriteFailed, LockedTooLong, BadValue):

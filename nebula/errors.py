@@ -3,13 +3,14 @@
     NebulaError                        exit
       WrongUsage                        2     a flag, a value, a REF or an id that can't be meant
         EmptyText · AllPrivate · EmptyQuery · BadValue · BadRecord · UnknownRef · UnknownSetting · AlreadyReplaced ·
-        NothingToUndo · NotSurfaced · BadSubjectId · SubjectTaken · UnknownSubject · UnknownTopic · UnknownTick
+        NothingToUndo · NotSurfaced · BadSubjectId · SubjectTaken · UnknownSubject · UnknownTopic · UnknownTick ·
+        NotOnPostgres
       CannotUse                         3     data, settings or disk that can't be used as they are
         LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile ·
-        EmbeddingFailed · IndexOfAnotherModel
+        EmbeddingFailed · IndexOfAnotherModel · StoreUnreachable · StoreRefused · StoreNewer · StoresDiffer
       NotSetUp                          4     something has to be installed or set first
         NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet ·
-        ExtraMissing
+        ExtraMissing · StoreNotMade
       LockedTooLong                    75
 
 An error is built from facts; its sentence (what, where) and its hint (what to do next) come from the catalogue in
@@ -211,6 +212,15 @@ class UnknownTick(WrongUsage):
         NebulaError.__init__(self, tick=short(tick))
 
 
+class NotOnPostgres(WrongUsage):
+    """Something that works on a mind in a folder alone; nothing was done."""
+
+    code = "not_on_postgres"
+
+    def __init__(self, address: object) -> None:
+        NebulaError.__init__(self, address=address)
+
+
 class CannotUse(NebulaError):
     """Data, settings or a disk that can't be used as they are."""
 
@@ -241,7 +251,7 @@ class SettingsUnusable(CannotUse):
 
     code = "settings_unusable"
 
-    def __init__(self, path: Path | None, key: str, reason: str) -> None:
+    def __init__(self, path: Path | str | None, key: str, reason: str) -> None:
         super().__init__(path=path or "mind-config.json", key=key, reason=reason)
 
 
@@ -250,7 +260,7 @@ class WriteFailed(CannotUse):
 
     code = "write_failed"
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(path=path, reason=reason)
 
 
@@ -288,6 +298,42 @@ class IndexOfAnotherModel(CannotUse):
 
     def __init__(self, path: Path, there: str, wanted: str) -> None:
         super().__init__(path=path, there=short(there, 100), wanted=short(wanted, 100))
+
+
+class StoreUnreachable(CannotUse):
+    """No connection to a database, or it was lost and did not come back. `reason` holds no password."""
+
+    code = "store_unreachable"
+
+    def __init__(self, address: object, reason: str) -> None:
+        super().__init__(address=address, reason=short(reason, 200))
+
+
+class StoreRefused(CannotUse):
+    """A database that answered with an error, such as a missing right; nothing was written."""
+
+    code = "store_refused"
+
+    def __init__(self, address: object, reason: str) -> None:
+        super().__init__(address=address, reason=short(reason, 200))
+
+
+class StoreNewer(CannotUse):
+    """A database whose tables a later version of the program has made."""
+
+    code = "store_newer"
+
+    def __init__(self, address: object, there: int, known: int) -> None:
+        super().__init__(address=address, there=there, known=known)
+
+
+class StoresDiffer(CannotUse):
+    """Two stores of which one can't be the other's copy: a ledger differs in what both hold; nothing was written."""
+
+    code = "stores_differ"
+
+    def __init__(self, where: object, line: int) -> None:
+        super().__init__(where=where, line=line)
 
 
 class NotSetUp(NebulaError):
@@ -342,6 +388,15 @@ class ExtraMissing(NotSetUp):
         super().__init__(extra=extra, package=package)
 
 
+class StoreNotMade(NotSetUp):
+    """A database without a mind's tables, or with those of an earlier version."""
+
+    code = "store_not_made"
+
+    def __init__(self, address: object) -> None:
+        super().__init__(address=address)
+
+
 class EditorFailed(NotSetUp):
     """No editor could be run for a text; nothing was changed."""
 
@@ -366,7 +421,7 @@ class LockedTooLong(NebulaError):
     code = "locked"
     exit_code = 75
 
-    def __init__(self, path: Path, seconds: float) -> None:
+    def __init__(self, path: Path | str, seconds: float) -> None:
         super().__init__(path=path, seconds=f"{seconds:g}")
 
 

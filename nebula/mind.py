@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from nebula.address import Address
     from nebula.context import Context
     from nebula.drafts import Heart
     from nebula.encoder import Encoder
@@ -54,7 +55,9 @@ CATCH_UP_BYTES = 16_000
 
 
 class Mind:
-    """The mind in a folder, under settings. `overrides` are dotted settings above the file's; `now` tells the time.
+    """The mind in a folder or a database, under settings.
+
+    `overrides` are dotted settings above the file's; `now` tells the time.
 
     Opening creates nothing, but finishes an erase that was cut short. Raises SettingsUnusable where `mind-config.json`
     can't be used.
@@ -62,24 +65,25 @@ class Mind:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | Address,
         *,
         overrides: Mapping[str, object] | None = None,
         now: Callable[[], datetime] = clock.now,
         lock_timeout: float = files.LOCK_TIMEOUT,
     ) -> None:
-        self.store = Store(Path(folder), lock_timeout)
+        self.place = folder
+        self.store = _store(folder, lock_timeout)
         self.overrides = dict(overrides or {})
         self.now = now
         try:
             self.settings = build(self.store.config(), self.overrides)
         except SettingsUnusable as error:
             raise SettingsUnusable(
-                self.store.path(CONFIG), str(error.facts["key"]), str(error.facts["reason"])
+                self.store.named(CONFIG), str(error.facts["key"]), str(error.facts["reason"])
             ) from error
         self._encoder: Encoder | None = None
         self._opened: Index | None = None
-        if (self.folder / ERASING).exists():
+        if (self.store.local / ERASING).exists():
             from nebula import erasure
 
             erasure.finish(self.store)
@@ -92,11 +96,11 @@ class Mind:
         """
         from nebula import places
 
-        return cls(places.decide(environ, Path(folder) if folder else None).folder, **options)
+        return cls(places.decide(environ, folder or None).mind, **options)
 
     @property
     def folder(self) -> Path:
-        """Where the mind lies."""
+        """Where the mind lies. Raises NotOnPostgres for one in a database."""
         return self.store.folder
 
     @property
@@ -174,7 +178,7 @@ class Mind:
 
     def under(self, overrides: Mapping[str, object]) -> Mind:
         """The same mind under other settings; the encoder is loaded once."""
-        other = Mind(self.folder, overrides=overrides, now=self.now, lock_timeout=self.store.lock_timeout)
+        other = Mind(self.place, overrides=overrides, now=self.now, lock_timeout=self.store.lock_timeout)
         if other.settings.recall.lowercase == self.settings.recall.lowercase:
             other._encoder = self._encoder
         return other
@@ -381,7 +385,7 @@ class Mind:
             key = self.encoder().key
         except NebulaError:
             return 0
-        return self.cache().adopt(other.folder / INDEX, key)
+        return self.cache().adopt(other.local / INDEX, key)
 
     def index(self) -> Index:
         """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
@@ -422,3 +426,11 @@ class Mind:
             return np.split(encoded.vectors, starts)
 
         return Embedder(encoder.key, embed, limit, progress)
+
+
+def _store(place: Path | Address, lock_timeout: float) -> Store:
+    if not isinstance(place, str | Path):
+        from nebula.postgres.store import PostgresStore
+
+        return PostgresStore(place, lock_timeout)
+    return Store(Path(place), lock_timeout)

@@ -98,9 +98,9 @@ def press_of(mind: Mind) -> float:
 def remember(mind: Mind, felt: Feeling) -> list[Notice]:
     """Write the state file, for other programs and for the next command; a failure is a notice."""
     try:
-        files.make_folder(mind.folder)
-        with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
-            files.replace(mind.folder / STATE, _dumped(mind, felt), durable=False)
+        files.make_folder(mind.store.local)
+        with files.job_lock(mind.store.local / LOCK, mind.store.lock_timeout):
+            files.replace(mind.store.local / STATE, _dumped(mind, felt), durable=False)
     except (WriteFailed, LockedTooLong) as error:
         return [Notice("mood_not_kept", {"reason": error.message})]
     return []
@@ -111,13 +111,13 @@ def _dumped(mind: Mind, felt: Feeling) -> bytes:
 
     now = clock.seconds(mind.now())
     shown = {**asdict(felt), "label": felt.label, "expression": dict(felt.expression)}
-    consumed = mind.store.path(EVENTS).stat().st_size if mind.store.path(EVENTS).is_file() else 0
+    consumed = mind.store.stamp(EVENTS)[0]
     kept: dict[str, Any] = {"schema": 1, **shown}
     if all(event.at <= now for event in _events(mind, 0)):  # or what is still ahead would be missing from it
         state = _state(mind, now)
         kept["cache"] = {
             "consumed": consumed,
-            "tail": files.tail_fingerprint(mind.store.path(EVENTS), consumed),
+            "tail": mind.store.tail(EVENTS, consumed),
             "press": press_of(mind),
             "state": asdict(state),
         }
@@ -136,14 +136,13 @@ def _state(mind: Mind, until: int) -> State:
 
 def _cached(mind: Mind) -> tuple[int, State]:
     """(bytes of the events that it holds, state); nothing where there is none that fits."""
-    path = mind.store.path(EVENTS)
     try:
         kept = state_file(mind)["cache"]
         consumed = int(kept["consumed"])
         serves = (
-            0 < consumed <= path.stat().st_size
+            0 < consumed <= mind.store.stamp(EVENTS)[0]
             and kept["press"] == press_of(mind)
-            and files.tail_fingerprint(path, consumed) == kept["tail"]
+            and mind.store.tail(EVENTS, consumed) == kept["tail"]
         )
         return (consumed, _revived(kept["state"])) if serves else (0, engine.NEUTRAL)
     except (OSError, KeyError, TypeError, ValueError):
@@ -161,7 +160,7 @@ def state_file(mind: Mind) -> dict[str, Any]:
     import orjson
 
     try:
-        found = orjson.loads((mind.folder / STATE).read_bytes())
+        found = orjson.loads((mind.store.local / STATE).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -185,6 +184,6 @@ def _foreign(mind: Mind) -> Feeling:
         at=found.at,
         word=found.label if found.label != Feeling(found.value, found.dims).dominant else "",
     )
-    if not felt.stale and mind.folder.is_dir():
+    if not felt.stale and mind.store.local.is_dir():
         remember(mind, felt)  # or there would be no last one when it fails
     return felt

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula.address import Address, is_address
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
@@ -16,10 +17,19 @@ MARKS = ("notes.jsonl", "profile.jsonl", "promises.jsonl", "tacts.jsonl", "thoug
 
 @dataclass(frozen=True)
 class Place:
-    """A mind's folder and the rule that chose it: flag, NEBULA_MIND, NEBULA_HOME, original or platform."""
+    """A mind's folder and the rule that chose it: flag, NEBULA_MIND, NEBULA_HOME, original or platform.
+
+    With an `address` the mind lies in that database, and the folder is this machine's, for what may be deleted.
+    """
 
     folder: Path
     rule: str
+    address: Address | None = None
+
+    @property
+    def mind(self) -> Path | Address:
+        """Where the mind itself lies."""
+        return self.address or self.folder
 
 
 def home(environ: Mapping[str, str]) -> Path:
@@ -48,12 +58,29 @@ def erase_key() -> Path:
     return _data() / "erase.key"
 
 
-def decide(environ: Mapping[str, str], flag: Path | None = None) -> Place:
+def cache_of(address: Address) -> Path:
+    """This machine's folder for a mind in a database: its index, and what was shown lately."""
+    import hashlib
+
+    import platformdirs
+
+    name = hashlib.blake2b(str(address).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return Path(platformdirs.user_cache_dir("nebula-mind", appauthor=False)) / f"postgresql-{name}"
+
+
+def named(text: str, rule: str) -> Place:
+    """The place that a text names: a folder, or a database by its postgresql:// address."""
+    if is_address(text):
+        return Place(cache_of(Address(text)), rule, Address(text))
+    return Place(Path(text).expanduser() if rule != "--mind" else Path(text), rule)
+
+
+def decide(environ: Mapping[str, str], flag: Path | str | None = None) -> Place:
     """Apply the rules in their order: --mind, NEBULA_MIND, NEBULA_HOME/memory, the original's place, the platform's."""
     if flag is not None:
-        return Place(flag, "--mind")
+        return named(str(flag), "--mind")
     if environ.get("NEBULA_MIND"):
-        return Place(Path(environ["NEBULA_MIND"]).expanduser(), "NEBULA_MIND")
+        return named(environ["NEBULA_MIND"], "NEBULA_MIND")
     if environ.get("NEBULA_HOME"):
         return Place(Path(environ["NEBULA_HOME"]).expanduser() / "memory", "NEBULA_HOME")
     if original(environ).is_dir():

@@ -6,25 +6,22 @@ its tag tells of an add that was cut short, and the night finishes it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nebula import clock
 from nebula.life import capture
-from nebula.mindlib import changes, files, ledger
+from nebula.mindlib import changes
 from nebula.mindlib.record import ECHO
 from nebula.mindlib.store import CAPTURED, CHANGES, TAGS
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from nebula.life.capture import Arrival
     from nebula.mindlib.record import Memory
     from nebula.mindlib.store import Store
     from nebula.settings import CaptureSettings
-
-#: Bytes at the end of a side ledger that are read for open tags: some two thousand, far more than two hours hold.
-RECENT = 256 * 1024
 
 LOCK = ".capture.lock"
 #: `by` of memories that were not written as they were lived.
@@ -48,8 +45,8 @@ def tag_and_capture(
     arrivals = [arrival(memory) for memory in fresh]
     if not arrivals:
         return []
-    with files.job_lock(store.folder / LOCK, store.lock_timeout):  # or two at once would capture the same tag
-        pairs = capture.captures(arrivals, capture.read_tags(_recent(store, TAGS)), _spent(store), settings)
+    with store.lock(LOCK):  # or two at once would capture the same tag
+        pairs = capture.captures(arrivals, capture.read_tags(store.recent(TAGS)), _spent(store), settings)
         held = [(memory, by) for ref, by in pairs if (memory := find(ref)) is not None and not memory.is_old(now)]
         strengthen(store, held, now, settings, run)
         tags = [capture.tag_line(a.ref, a.at, a.keys, settings) for a in arrivals if capture.is_tagged(a.imp, settings)]
@@ -114,13 +111,4 @@ def finish(
 
 
 def _spent(store: Store) -> set[str]:
-    return {str(line.get("ref")) for line in _recent(store, CAPTURED)}
-
-
-def _recent(store: Store, name: str) -> Iterable[dict[str, Any]]:
-    """The objects of a side ledger's last lines."""
-    path = store.path(name)
-    size = path.stat().st_size if path.is_file() else 0
-    start = max(0, size - RECENT)
-    found = ledger.scan(path, files.read(path, start), base=start)
-    return (changes.sound(line.obj) for line in found.lines)
+    return {str(line.get("ref")) for line in store.recent(CAPTURED)}

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "nebula"
 #: From the ground up; a name of the package's top level stands in exactly one of them.
 LAYERS = (
     (
-        *("rules", "settings", "errors", "clock", "places", "messages", "version", "catalogue"),
+        *("rules", "settings", "address", "errors", "clock", "places", "messages", "version", "catalogue"),
         *("loopback", "webpage", "private", "quick"),
     ),
     ("mindlib",),
@@ -65,6 +65,8 @@ LAYERS = (
         ),
         *(
             "longterm",
+            "postgres",
+            "stores",
             "selftest",
             "doctor",
             "demo",

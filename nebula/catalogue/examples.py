@@ -64,6 +64,9 @@ nebula import notes --from markdown""",
     "export": """nebula export backup.jsonl
 nebula export backup.zip""",
     "merge": "nebula merge backup.jsonl",
+    "store.migrate": "nebula store migrate postgresql://owner@db.example/team --role agent",
+    "store.copy": "nebula store copy mind postgresql://agent@db.example/team",
+    "store.verify": "nebula store verify mind postgresql://agent@db.example/team --samples 100",
     "erase": """nebula erase n1 --dry-run
 nebula erase n1 --yes""",
     "embed": "nebula embed --build",

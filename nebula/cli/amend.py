@@ -27,7 +27,7 @@ Ref = Annotated[str, typer.Argument(metavar="REF")]
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     for name, body in (("edit", edit), ("tag", tag), ("set", set_), ("undo", undo), ("log", log)):
-        command(app, name)(body)
+        command(app, name, anywhere=True)(body)
 
 
 def edit(

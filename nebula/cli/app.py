@@ -24,7 +24,7 @@ GROUPS = {
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
-    "tend": ("doctor", "embed", "config", "tune", "import", "export", "merge", "mind", "erase"),
+    "tend": ("doctor", "embed", "config", "tune", "import", "export", "merge", "mind", "store", "erase"),
     "agents": ("mcp", "hooks"),
     "try": ("demo", "bench"),
 }
@@ -45,6 +45,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "panel": ("panel",),
     "schedule": ("schedule",),
     "transfer": ("import", "export", "merge", "mind"),
+    "store": ("store",),
     "erase": ("erase",),
     "subject_group": ("subject",),
     "meaning": ("embed",),

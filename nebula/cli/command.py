@@ -14,13 +14,12 @@ import typer
 
 from nebula import clock, places
 from nebula.cli import completion, options, printing, terminal
-from nebula.errors import BadValue
+from nebula.errors import BadValue, NotOnPostgres
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from nebula.cli.printing import Outcome
     from nebula.mind import Mind
@@ -45,13 +44,14 @@ class Run:
     """One call of a command: the shared options, and the mind that they name."""
 
     json: bool
-    mind_dir: Path | None
+    mind_dir: str | None
     now_text: str
     quiet: bool
     debug: bool
     no_color: bool
     no_pager: bool
     lock_timeout: float
+    anywhere: bool = False  # whether the command works on a mind in a database, too
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -59,8 +59,11 @@ class Run:
         return os.environ
 
     def place(self) -> Place:
-        """Where the mind lies, and which rule decided."""
-        return places.decide(self.environ, self.mind_dir)
+        """Where the mind lies, and which rule decided. Raises NotOnPostgres for a command that needs a folder."""
+        place = places.decide(self.environ, self.mind_dir)
+        if place.address and not self.anywhere:
+            raise NotOnPostgres(place.address)
+        return place
 
     def now(self) -> datetime:
         """The time of this run: --now, NEBULA_NOW, or the clock."""
@@ -93,7 +96,7 @@ class Run:
         from nebula.mind import Mind
 
         self.now()  # a wrong --now is refused before anything is done
-        return Mind(self.place().folder, overrides=overrides, now=self.now, lock_timeout=self.lock_timeout)
+        return Mind(self.place().mind, overrides=overrides, now=self.now, lock_timeout=self.lock_timeout)
 
     @property
     def colour(self) -> bool:
@@ -137,12 +140,17 @@ class Run:
         return outcome.code
 
 
-def command(app: typer.Typer, name: str) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
-    """Register a body `(run, own options) -> Outcome` as a command of that name."""
+def command(
+    app: typer.Typer, name: str, *, anywhere: bool = False
+) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+    """Register a body `(run, own options) -> Outcome` as a command of that name.
+
+    `anywhere`: it works on a mind in PostgreSQL as it does on a folder; any other refuses such a mind.
+    """
 
     def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
         def door(**values: Any) -> None:
-            run = Run(*(values.pop(shared) for shared in SHARED))
+            run = Run(*[*(values.pop(shared) for shared in SHARED), anywhere])
             values |= {ref: run.named(values[ref]) for ref in _refs(door) if values[ref]}
             raise typer.Exit(run.show(body(run, **values), name))
 

@@ -77,7 +77,7 @@ def _folder(ctx: typer.Context) -> Path:
     from nebula import places
 
     named = ctx.params.get("mind")
-    return places.decide(os.environ, Path(named) if named else None).folder
+    return places.decide(os.environ, named or None).folder
 
 
 def refs(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:

@@ -18,10 +18,10 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     group = typer.Typer(no_args_is_help=True)
     app.add_typer(group, name="config")
-    command(group, "get")(get)
-    command(group, "set")(set_)
-    command(group, "unset")(unset)
-    command(group, "list")(list_)
+    command(group, "get", anywhere=True)(get)
+    command(group, "set", anywhere=True)(set_)
+    command(group, "unset", anywhere=True)(unset)
+    command(group, "list", anywhere=True)(list_)
 
 
 Key = Annotated[str, typer.Argument(metavar="KEY")]

@@ -15,7 +15,7 @@ from nebula.errors import WrongUsage
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "embed")(embed)
+    command(app, "embed", anywhere=True)(embed)
 
 
 def embed(

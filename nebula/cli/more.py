@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "more")(more)
+    command(app, "more", anywhere=True)(more)
 
 
 def more(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json")]
-MindDir = Annotated[Path | None, typer.Option("--mind", metavar="DIR")]
+MindDir = Annotated[str | None, typer.Option("--mind", metavar="DIR|URL")]
 Now = Annotated[str, typer.Option("--now", metavar="TIME", envvar="NEBULA_NOW", show_envvar=False)]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet")]
 Debug = Annotated[bool, typer.Option("--debug")]

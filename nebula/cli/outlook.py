@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     for name, body in (("promises", promises), ("forecast", forecast), ("stats", stats)):
-        command(app, name)(body)
+        command(app, name, anywhere=True)(body)
 
 
 def promises(

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "recall")(recall)
-    command(app, "list")(list_)
-    command(app, "show")(show)
+    command(app, "recall", anywhere=True)(recall)
+    command(app, "list", anywhere=True)(list_)
+    command(app, "show", anywhere=True)(show)
 
 
 def recall(

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "add")(add)
-    command(app, "pin")(pin)
-    command(app, "unpin")(unpin)
+    command(app, "add", anywhere=True)(add)
+    command(app, "pin", anywhere=True)(pin)
+    command(app, "unpin", anywhere=True)(unpin)
 
 
 def add(

@@ -27,8 +27,8 @@ TERMS = 6
 
 def register(app: typer.Typer) -> None:
     """Add the command of this module, under both names."""
-    command(app, "why")(why)
-    command(app, "why-not")(why)
+    command(app, "why", anywhere=True)(why)
+    command(app, "why-not", anywhere=True)(why)
 
 
 def why(
@@ -54,7 +54,7 @@ def why(
     then = run.moment("--as-of", as_of, end=True)
     found = mind.why(ref, query_text(query), n=limit, filters=filters, as_of=then, nearest=nearest)
     given = [
-        *(["--mind", str(run.mind_dir)] if run.mind_dir else []),
+        *(["--mind", str(run.place().address or run.mind_dir)] if run.mind_dir else []),
         *(["--now", run.now_text] if run.now_text else []),
     ]
     given += [*(["--profile", profile] if profile else []), *(word for pair in set_ or [] for word in ("--set", pair))]

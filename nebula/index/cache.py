@@ -33,7 +33,7 @@ class Cache:
 
     def __init__(self, store: Store, variant: str, mode: Mode) -> None:
         self.store = store
-        self.folder: Path = store.folder / INDEX / variant
+        self.folder: Path = store.local / INDEX / variant
         self.mode: Mode = mode
 
     def open(self, embedder: Embedder | None = None, *, write: bool = True, compact: bool = False) -> Index:
@@ -45,7 +45,7 @@ class Cache:
         found = parts.load(self.folder)
         if not self._work_to_do(found, embedder, compact=compact):
             return self._view(found)
-        if write and self.store.folder.is_dir():
+        if write and self.store.local.is_dir():
             with contextlib.suppress(LockedTooLong, WriteFailed):
                 return self._open_writing(embedder, compact=compact)
         found = parts.load(self.folder)
@@ -69,8 +69,8 @@ class Cache:
         ]
         if not detached:
             return 0
-        files.make_folder(self.store.folder)
-        files.make_folder(self.store.folder / INDEX)
+        files.make_folder(self.store.local)
+        files.make_folder(self.store.local / INDEX)
         files.make_folder(self.folder)
         with files.job_lock(self.folder / parts.LOCK, self.store.lock_timeout):
             mine = parts.load(self.folder)
@@ -91,7 +91,7 @@ class Cache:
         return Marks(consumed, {name: part.tail for name, part in read.items()}, found.next_id)
 
     def _open_writing(self, embedder: Embedder | None, *, compact: bool) -> Index:
-        files.make_folder(self.store.folder / INDEX)
+        files.make_folder(self.store.local / INDEX)
         files.make_folder(self.folder)
         with files.job_lock(self.folder / parts.LOCK, timeout=0.0):
             found = parts.load(self.folder)

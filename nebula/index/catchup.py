@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula.index import manifest as manifests
 from nebula.index import nearest, segments, state, vectors
 from nebula.index.manifest import Folded, Manifest, Source
 from nebula.index.view import read_line
-from nebula.mindlib import changes, files
+from nebula.mindlib import changes
 from nebula.mindlib.record import LEDGER_CODE, LEDGERS, LedgerKind
 from nebula.mindlib.store import FOLDED, Store, highest_ref
 from nebula.quick import dataclass
@@ -61,7 +60,7 @@ def ledger_changed(store: Store, found: Manifest, kind: LedgerKind) -> bool:
     """Whether a ledger's size, time or inode is another than when it was read."""
     source = found.sources.get(kind.file)
     before = (source.size, source.mtime, source.inode) if source else (0, 0, 0)
-    return manifests.stat_source(store.path(kind.name)) != before
+    return store.stamp(kind.name) != before
 
 
 @dataclass(frozen=True)
@@ -98,10 +97,8 @@ def read_tail(store: Store, found: Manifest, ends: Mapping[str, int] | None = No
 
 
 def _still_there(store: Store, name: str, part: Folded) -> bool:
-    size = manifests.stat_source(store.path(name))[0]
-    return not part.consumed or (
-        size >= part.consumed and files.tail_fingerprint(store.path(name), part.consumed) == part.tail
-    )
+    size = store.stamp(name)[0]
+    return not part.consumed or (size >= part.consumed and store.tail(name, part.consumed) == part.tail)
 
 
 def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
@@ -109,10 +106,10 @@ def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
     source = found.sources.get(kind.file)
     if source is None or not source.consumed:
         return False
-    size, _, inode = manifests.stat_source(store.path(kind.name))
+    size, _, inode = store.stamp(kind.name)
     if size < source.consumed or inode != source.inode or size == source.size:
         return True
-    return files.tail_fingerprint(store.path(kind.name), source.consumed) != source.tail
+    return store.tail(kind.name, source.consumed) != source.tail
 
 
 # rows and state
@@ -121,7 +118,7 @@ def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
 def read_all(store: Store, parts: Parts, mode: Mode, save: Save) -> None:
     """Rows of all new lines, then the state, in place."""
     # a change is written after its memory: what is folded must end before the ledgers are read
-    ends = {name: manifests.stat_source(store.path(name))[0] for name in FOLDED}
+    ends = {name: store.stamp(name)[0] for name in FOLDED}
     _read_ledgers(store, parts, mode, save)
     tail = read_tail(store, parts.manifest, ends)
     if tail.worth_folding:
@@ -160,14 +157,13 @@ def _read_slices(store: Store, parts: Parts, changed: Sequence[LedgerKind], mode
 
 
 def _read_new(store: Store, kind: LedgerKind, before: Source | None) -> tuple[Source, list[Line]]:
-    path = store.path(kind.name)
-    size, mtime, inode = manifests.stat_source(path)
+    size, mtime, inode = store.stamp(kind.name)
     start = before.consumed if before else 0
     found = store.scan(kind.name, start, SLICE)
     consumed = max(found.consumed, start)
     if size - start > SLICE:
         size = consumed  # as if it had just grown: the rest is still to be read
-    return Source(size, mtime, inode, consumed, files.tail_fingerprint(path, consumed)), found.lines
+    return Source(size, mtime, inode, consumed, store.tail(kind.name, consumed)), found.lines
 
 
 def _add_rows(store: Store, parts: Parts, arrivals: Sequence[Arrival], mode: Mode) -> None:
@@ -201,8 +197,8 @@ def _fold(store: Store, parts: Parts, tail: Tail, ends: Mapping[str, int]) -> No
 def _folded(store: Store, name: str, lines: Sequence[Line], before: Folded) -> Folded:
     if not lines:
         return before
-    consumed = lines[-1].offset + lines[-1].length
-    return Folded(consumed, files.tail_fingerprint(store.path(name), consumed))
+    consumed = store.end_of(lines[-1])
+    return Folded(consumed, store.tail(name, consumed))
 
 
 # vectors

@@ -86,12 +86,3 @@ def save(folder: Path, manifest: Manifest) -> None:
     import orjson
 
     files.replace(folder / NAME, orjson.dumps(asdict(manifest)), durable=False)
-
-
-def stat_source(path: Path) -> tuple[int, int, int]:
-    """(size, mtime in ns, inode) of a file, zeros where it is absent."""
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0, 0
-    return found.st_size, found.st_mtime_ns, found.st_ino

@@ -148,7 +148,8 @@ def _scan(
 ) -> tuple[Array, Array, Array, Array]:
     """Rows and places of a segment's eligible vectors, their scores, and by how much each may be off."""
     rows = segment["vec_row"]
-    at = np.flatnonzero(eligible[rows] & (rows >= 0)) if len(eligible) else np.zeros(0, np.int64)
+    owned = rows if rows.min(initial=0) == 0 else np.maximum(rows, 0)  # a vector that waits for its text has no row
+    at = np.flatnonzero(eligible[owned] & (rows >= 0)) if len(eligible) else np.zeros(0, np.int64)
     if len(rows) < CODES_FROM or len(at) * 8 < len(rows):
         vectors = segment["vec"] if len(at) == len(rows) else segment["vec"][at]
         return rows[at], at, _scores(vectors, queries, score), np.zeros(len(at), np.float32)

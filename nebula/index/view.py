@@ -9,7 +9,6 @@ import numpy as np
 
 from nebula.index import mentions, nearest, segments, state
 from nebula.index.graph import Stored
-from nebula.mindlib import files
 from nebula.mindlib.record import LEDGER_CODE, LEDGERS, Memory, from_object, reason_unreadable
 from nebula.quick import dataclass
 from nebula.text.keywords import AT_MOST
@@ -100,7 +99,7 @@ def read_line(store: Store, table: Table, row: int) -> Memory | None:
 
     value = table.value
     kind = LEDGERS[int(value("ledger", row))]
-    raw = files.read_span(store.path(kind.name), int(value("offset", row)), int(value("length", row)))
+    raw = store.line(kind.name, int(value("offset", row)), int(value("length", row)))
     try:
         obj = orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:

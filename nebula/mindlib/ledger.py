@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,6 @@ def scan(
     reason_unreadable: Callable[[object], str | None] | None = None,
 ) -> Scan:
     """Read the bytes of `path` that begin at file offset `base`; `first_line` numbers the damages."""
-    import orjson
-
     lines: list[Line] = []
     damages: list[Damage] = []
     position = 0
@@ -73,15 +71,11 @@ def scan(
         stop = stop if whole else end
         raw = data[position:stop]
         start, position = position, stop + 1
-        if base == 0 and start == 0 and raw.startswith(_BOM):
-            raw = raw[len(_BOM) :]
+        if base == 0 and start == 0:
+            raw = raw.removeprefix(BOM)
         if not raw.strip():
             continue
-        try:
-            obj = orjson.loads(raw)
-            reason = reason_unreadable(obj) if reason_unreadable else None if isinstance(obj, dict) else "not an object"
-        except orjson.JSONDecodeError as error:
-            obj, reason = None, str(error)
+        obj, reason = parse(raw, reason_unreadable)
         if reason is None:
             lines.append(Line(base + start, stop - start, obj))
             continue
@@ -89,6 +83,19 @@ def scan(
         if not whole:
             return Scan(lines, damages, base + start)
     return Scan(lines, damages, base + end)
+
+
+def parse(raw: bytes, reason_unreadable: Callable[[object], str | None] | None = None) -> tuple[Any, str | None]:
+    """One line without its newline -> its object, and why it can't be read (None: it can)."""
+    import orjson
+
+    try:
+        obj = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        return None, str(error)
+    if reason_unreadable:
+        return obj, reason_unreadable(obj)
+    return obj, None if isinstance(obj, dict) else "not an object"
 
 
 def split(data: bytes) -> list[bytes]:
@@ -101,7 +108,7 @@ def split(data: bytes) -> list[bytes]:
 def objects(data: bytes) -> list[tuple[bytes, dict[str, Any] | None]]:
     """The physical lines of a ledger (see `split`), each with the object that it holds, None where it holds none."""
     lines = split(data)
-    return [(line, _object(line.removeprefix(_BOM) if at == 0 else line)) for at, line in enumerate(lines)]
+    return [(line, _object(line.removeprefix(BOM) if at == 0 else line)) for at, line in enumerate(lines)]
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

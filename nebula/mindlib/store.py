@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
-from nebula.errors import LedgerUnusable, SettingsUnusable, WriteFailed
+from nebula.errors import LedgerUnusable, SettingsUnusable, StoresDiffer, WriteFailed
 from nebula.mindlib import changes as changes_module
 from nebula.mindlib import files, ledger
 from nebula.mindlib.record import (
@@ -28,9 +28,10 @@ from nebula.mindlib.record import (
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
-    from nebula.mindlib.ledger import Damage, Scan
+    from nebula.mindlib.ledger import Damage, Line, Scan
 
 CHANGES = "changes.jsonl"
 CAPTURED = "captured.jsonl"
@@ -46,6 +47,10 @@ ERASING = ".erase.json"
 SIDE_LEDGERS = (CHANGES, "mood.jsonl", TAGS, CAPTURED, "longterm.history.jsonl")
 #: What is laid over the memories' own lines.
 FOLDED = (CHANGES, CAPTURED)
+#: Bytes at the end of a side ledger that are recent: of tags far more than two hours hold.
+RECENT_BYTES = 256 * 1024
+#: Lines that are copied at a time.
+CHUNK = 5_000
 
 
 @dataclass(frozen=True)
@@ -106,8 +111,22 @@ class Store:
     """The folder of one mind. Holds no state but the path: other processes write here too."""
 
     def __init__(self, folder: Path, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
-        self.folder = Path(folder)
+        self._folder = Path(folder)
         self.lock_timeout = lock_timeout
+
+    @property
+    def folder(self) -> Path:
+        """Where the ledgers lie."""
+        return self._folder
+
+    @property
+    def local(self) -> Path:
+        """A folder of this machine for what is derived or only helps, and may be deleted at any time."""
+        return self._folder
+
+    def named(self, name: str) -> str:
+        """What a person is told of a file of the mind: its path."""
+        return str(self.path(name))
 
     def path(self, name: str) -> Path:
         """The file of a ledger (`notes`) or of any name in the folder (`changes.jsonl`)."""
@@ -170,7 +189,7 @@ class Store:
         files.make_folder(self.folder)
         with files.appending(self.path(kind), self.lock_timeout) as file:
             first = self._next_id(kind, file, marks or Marks())
-            ids = _ids(first, [draft.id for draft in drafts])
+            ids = allotted(first, [draft.id for draft in drafts])
             written = finish([replace(d, ledger=kind, id=i) for d, i in zip(drafts, ids, strict=True)])
             file.append(ledger.dump(to_object(memory) for memory in written))
         return written
@@ -180,6 +199,71 @@ class Store:
         files.make_folder(self.folder)
         with files.appending(self.path(name), self.lock_timeout) as file:
             file.append(ledger.dump(objects), durable=durable)
+
+    def stamp(self, name: str) -> tuple[int, int, int]:
+        """Where a ledger ends, and two numbers more that tell another file of the same size; zeros where it is absent.
+
+        In a file that is a byte offset, its time in ns and its inode.
+        """
+        try:
+            found = self.path(name).stat()
+        except OSError:
+            return 0, 0, 0
+        return found.st_size, found.st_mtime_ns, found.st_ino
+
+    def tail(self, name: str, end: int) -> str:
+        """A hash of what stands just before `end` in a ledger: another one where that was edited."""
+        return files.tail_fingerprint(self.path(name), end)
+
+    def line(self, name: str, offset: int, length: int) -> bytes:
+        """The line of a ledger that a scan found at an offset; less or other bytes where it is no longer there."""
+        return files.read_span(self.path(name), offset, length)
+
+    def end_of(self, line: Line) -> int:
+        """Where a scanned line ends: what was read up to there is consumed."""
+        return line.offset + line.length
+
+    def recent(self, name: str) -> list[dict[str, Any]]:
+        """The objects of a side ledger's last lines, some two thousand, each without fields of the wrong type."""
+        path = self.path(name)
+        start = max(0, self.stamp(name)[0] - RECENT_BYTES)
+        return [changes_module.sound(line.obj) for line in ledger.scan(path, files.read(path, start), base=start).lines]
+
+    def chunks(self, name: str, start: int = 0, size: int = CHUNK) -> Iterator[list[bytes]]:
+        """The lines of a ledger from the start-th on as they lie there, damaged ones too, without their newlines."""
+        lines = [line.removesuffix(b"\n") for line in ledger.split(files.read(self.path(name)))]
+        for at in range(start, len(lines), size):
+            yield lines[at : at + size]
+
+    def append_chunks(self, name: str, chunks: Iterable[list[bytes]], start: int) -> int:
+        """Append lines as another store holds them, the first as the start-th; -> how many.
+
+        Raises StoresDiffer where the ledger ends elsewhere, and what append raises.
+        """
+        path = self.path(name)
+        files.make_folder(path.parent)
+        done = 0
+        with files.appending(path, self.lock_timeout) as file:
+            if len(ledger.split(file.read())) != start:
+                raise StoresDiffer(self.named(name), start + 1)
+            for lines in chunks:
+                file.append(b"".join(line + b"\n" for line in lines))
+                done += len(lines)
+        return done
+
+    def document(self, name: str) -> bytes | None:
+        """What is replaced as a whole, such as the settings; None where there is none. Raises LedgerUnusable."""
+        path = self.path(name)
+        return files.read(path) if path.is_file() else None
+
+    def put_document(self, name: str, body: bytes) -> None:
+        """Replace a document. Raises WriteFailed."""
+        files.make_folder(self.folder)
+        files.replace(self.path(name), body)
+
+    def lock(self, name: str) -> AbstractContextManager[None]:
+        """Hold a lock of that name over several operations. Raises LockedTooLong, WriteFailed."""
+        return files.job_lock(self.folder / name, self.lock_timeout)
 
     def _next_id(self, kind: str, file: files.Appender, marks: Marks) -> int:
         start = self._still_there(BY_NAME[kind].file, file.size, marks)
@@ -229,7 +313,7 @@ class Store:
         with files.job_lock(self.folder / f".{CONFIG}.lock", self.lock_timeout):
             obj = self.config()
             for key, value in changes.items():
-                _put(obj, key, value)
+                put(obj, key, value)
             files.replace(self.path(CONFIG), orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
     def check_writable(self) -> None:
@@ -242,7 +326,7 @@ class Store:
             raise WriteFailed(probe, error.strerror or str(error)) from error
 
 
-def _ids(first: int, wished: Sequence[int]) -> list[int]:
+def allotted(first: int, wished: Sequence[int]) -> list[int]:
     """An id for each: the wished one where it is not below `first` and not taken, else the next that is free."""
     kept = {number for number in wished if number >= first}
     free = max(kept, default=first - 1) + 1
@@ -257,7 +341,8 @@ def _ids(first: int, wished: Sequence[int]) -> list[int]:
     return ids
 
 
-def _put(obj: dict[str, Any], key: str, value: object) -> None:
+def put(obj: dict[str, Any], key: str, value: object) -> None:
+    """Set a dotted key of the settings file's object, in place; None removes it."""
     section, _, name = key.partition(".")
     target = obj
     if name:

@@ -19,8 +19,17 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Nebula, Said
 
 PATHS = [path for path, _ in walk(commands("zh"))]
-#: Not run here: one serves until it is ended, one asks a server, one takes long; all have tests of their own.
-ELSEWHERE = {"panel", "mcp", "hooks.run", "subject.endpoint.test", "bench.recall"}
+#: Not run here: one serves until it is ended, some ask a server, one takes long; all have tests of their own.
+ELSEWHERE = {
+    "panel",
+    "mcp",
+    "hooks.run",
+    "subject.endpoint.test",
+    "bench.recall",
+    "store.migrate",
+    "store.copy",
+    "store.verify",
+}
 #: What has to have happened before, and codes other than 0 that are right.
 BEFORE = {
     "unpin": ["nebula pin n1"],

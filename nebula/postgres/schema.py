@@ -1,0 +1,98 @@
+"""The tables of a mind in PostgreSQL: versioned, made and brought up by their owner, looked at by every connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nebula.errors import BadValue, StoreNewer, StoreNotMade
+from nebula.postgres.connection import Connection, driver
+from nebula.quick import dataclass
+
+if TYPE_CHECKING:
+    from nebula.address import Address
+
+#: The first half of every advisory lock of ours ("nebu"); the second names what is locked.
+LOCKS = 0x6E656275
+#: What a program's role may do with each table; the truth can't be changed, only added to.
+RIGHTS = {
+    "line": "SELECT, INSERT",
+    "batch": "SELECT, INSERT",
+    "high": "SELECT, INSERT",
+    "document": "SELECT, INSERT, UPDATE",
+    "version": "SELECT",
+}
+
+
+def migrations() -> list[str]:
+    """The statements of each version, the first one's first."""
+    return [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("[0-9]*.sql"))]
+
+
+KNOWN = len(list(Path(__file__).parent.glob("[0-9]*.sql")))
+
+
+@dataclass(frozen=True)
+class Migrated:
+    """The version there was (0: none), the one there is now, and the role that may use it ("": nobody was named)."""
+
+    before: int
+    now: int
+    role: str
+
+
+def migrate(address: Address, patience: float, role: str = "") -> Migrated:
+    """Make a mind's tables, or bring them up, and let `role` use them; twice is once.
+
+    Raises StoreNewer, BadValue for a role that is not there, StoreUnreachable, StoreRefused.
+    """
+    connection = Connection(address, patience, lambda _: None)
+    try:
+        return connection.run(lambda db: _migrate(db, address, role))
+    finally:
+        connection.close()
+
+
+def _migrate(db: Any, address: Address, role: str) -> Migrated:
+    db.execute("SELECT pg_advisory_xact_lock(%s, 0)", [LOCKS])
+    before = version(db)
+    if before > KNOWN:
+        raise StoreNewer(address, before, KNOWN)
+    if not before:
+        db.execute("CREATE SCHEMA IF NOT EXISTS nebula")
+        db.execute("CREATE TABLE nebula.version (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())")
+    for number, statements in enumerate(migrations(), start=1):
+        if number > before:
+            db.execute(statements)
+            db.execute("INSERT INTO nebula.version (number) VALUES (%s)", [number])
+    if role:
+        _grant(db, role)
+    return Migrated(before, KNOWN, role)
+
+
+def _grant(db: Any, role: str) -> None:
+    if db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
+        raise BadValue("--role", role, "CREATE ROLE … LOGIN")
+    sql = driver().sql
+    name = sql.Identifier(role)
+    db.execute(sql.SQL("GRANT USAGE ON SCHEMA nebula TO {}").format(name))
+    for table, rights in RIGHTS.items():
+        where = sql.Identifier("nebula", table)
+        db.execute(sql.SQL("REVOKE ALL ON {} FROM {}").format(where, name))
+        db.execute(sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(rights), where, name))
+
+
+def version(db: Any) -> int:
+    """The version of the tables, 0 where there are none."""
+    if db.execute("SELECT to_regclass('nebula.version')").fetchone()[0] is None:
+        return 0
+    return int(db.execute("SELECT coalesce(max(number), 0) FROM nebula.version").fetchone()[0])
+
+
+def check(db: Any, address: Address) -> None:
+    """Raises StoreNotMade, StoreNewer where the tables are not those that this program knows."""
+    there = version(db)
+    if there < KNOWN:
+        raise StoreNotMade(address)
+    if there > KNOWN:
+        raise StoreNewer(address, there, KNOWN)

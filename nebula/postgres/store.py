@@ -1,0 +1,283 @@
+"""The store of a mind in PostgreSQL: a folder's operations over rows (0001_truth.sql); an offset is a line's place.
+
+Ids and places are taken under the ledger's lock, which is held to the end of the transaction: they are unique and have
+no gaps, and lines come into sight in their order, so that whoever has read up to a place has missed none before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from nebula.errors import NotOnPostgres, SettingsUnusable, StoresDiffer, WriteFailed
+from nebula.mindlib import changes, files, ledger
+from nebula.mindlib.ledger import Damage, Line, Scan
+from nebula.mindlib.record import BY_NAME, Memory, reason_unreadable, to_object
+from nebula.mindlib.store import CHUNK, CONFIG, FOLDED, RECENT, Marks, Store, allotted, highest_ref, put
+from nebula.places import cache_of
+from nebula.postgres import schema
+from nebula.postgres.connection import Connection
+from nebula.postgres.schema import LOCKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from nebula.address import Address
+
+#: Lines at the end of a side ledger that are recent.
+RECENT_LINES = 2000
+
+
+class PostgresStore(Store):
+    """The mind at an address. Holds a connection and no other state: other hosts write here too."""
+
+    def __init__(self, address: Address, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
+        super().__init__(cache_of(address), lock_timeout)
+        self.address = address
+        self.connection = Connection(address, lock_timeout, lambda db: schema.check(db, address))
+        with contextlib.suppress(WriteFailed):
+            self.local.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @property
+    def folder(self) -> Path:
+        """There is none. Raises NotOnPostgres, whatever wanted to look into it."""
+        raise NotOnPostgres(self.address)
+
+    def path(self, name: str) -> Path:
+        """A file of this machine's own; the ledgers are none. Raises NotOnPostgres."""
+        if name.split("/", 1)[0] == RECENT:
+            return self.local / name
+        raise NotOnPostgres(self.address)
+
+    def named(self, name: str) -> str:
+        """What a person is told of a file of the mind."""
+        return f"{self.address} {name}"
+
+    # reading
+
+    def scan(self, name: str, start: int = 0, limit: int | None = None) -> Scan:
+        """The lines of one ledger from a place on, at most `limit`. Raises StoreUnreachable, StoreRefused."""
+        query = "SELECT n, line FROM nebula.line WHERE kind = %s AND n >= %s ORDER BY n LIMIT %s"
+        rows = self._rows(query, [_ledger(name), start, limit])
+        reason = reason_unreadable if _ledger(name) in BY_NAME else None
+        lines: list[Line] = []
+        damages: list[Damage] = []
+        for place, raw in rows:
+            if not raw.strip():
+                continue
+            obj, why = ledger.parse(raw.removeprefix(ledger.BOM) if place == 0 else raw, reason)
+            if why is None:
+                lines.append(Line(place, len(raw), obj))
+            else:
+                damages.append(Damage(Path(_file(name)), place + 1, why))
+        return Scan(lines, damages, rows[-1][0] + 1 if rows else start)
+
+    def stamp(self, name: str) -> tuple[int, int, int]:
+        """The place that comes next; lines are never replaced, so nothing else tells."""
+        return self._end(name), 0, 0
+
+    def tail(self, name: str, end: int) -> str:
+        """A hash of the line before a place."""
+        return files.fingerprint(self.line(name, end - 1, 0) if end else b"")
+
+    def line(self, name: str, offset: int, length: int) -> bytes:
+        """The line at a place."""
+        found = self._rows("SELECT line FROM nebula.line WHERE kind = %s AND n = %s", [_ledger(name), offset])
+        return found[0][0] if found else b""
+
+    def end_of(self, line: Line) -> int:
+        """The place after a line."""
+        return line.offset + 1
+
+    def recent(self, name: str) -> list[dict[str, Any]]:
+        """The objects of a side ledger's last lines."""
+        return [changes.sound(line.obj) for line in self.scan(name, max(0, self._end(name) - RECENT_LINES)).lines]
+
+    def chunks(self, name: str, start: int = 0, size: int = CHUNK) -> Iterator[list[bytes]]:
+        """The lines of a ledger from a place on as they lie there, damaged ones too."""
+        query = "SELECT line FROM nebula.line WHERE kind = %s AND n >= %s ORDER BY n LIMIT %s"
+        while rows := self._rows(query, [_ledger(name), start, size]):
+            yield [row[0] for row in rows]
+            start += len(rows)
+
+    def _end(self, name: str) -> int:
+        query = "SELECT coalesce(max(n) + 1, 0) FROM nebula.line WHERE kind = %s"
+        return int(self._rows(query, [_ledger(name)])[0][0])
+
+    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        return self.connection.run(lambda db: db.execute(query, values, binary=True).fetchall())
+
+    # writing
+
+    def append(
+        self,
+        kind: str,
+        drafts: Sequence[Memory],
+        marks: Marks | None = None,
+        finish: Callable[[list[Memory]], list[Memory]] = list,
+    ) -> list[Memory]:
+        """Write memories in one transaction; return them as written. See Store.append."""
+        batch = uuid4()
+        written: list[Memory] = []
+
+        def work(db: Any) -> list[Memory]:
+            first = self._begin(db, batch, kind)
+            if first is None:
+                return written  # the first try was committed, its answer lost
+            ids = allotted(_next_id(db, kind), [draft.id for draft in drafts])
+            written[:] = finish([replace(d, ledger=kind, id=i) for d, i in zip(drafts, ids, strict=True)])
+            _insert(db, kind, first, [ledger.dump([to_object(m)])[:-1] for m in written], [m.id for m in written])
+            return written
+
+        return self.connection.run(work)
+
+    def append_lines(self, name: str, objects: Iterable[Mapping[str, Any]], *, durable: bool) -> None:
+        """Append objects to a side ledger in one transaction; counters may be lost with the server's machine."""
+        given = list(objects)
+        lines = [ledger.dump([obj])[:-1] for obj in given]
+        self._append(name, lines, [None] * len(lines), given, durable=durable)
+
+    def append_chunks(self, name: str, chunks: Iterable[list[bytes]], start: int) -> int:
+        """Append lines as another store holds them, each chunk in a transaction; see Store.append_chunks."""
+        done = 0
+        for lines in chunks:
+            reason = reason_unreadable if name in BY_NAME else None
+            parsed = [ledger.parse(line.removeprefix(ledger.BOM), reason) for line in lines]
+            ids = [obj["id"] if name in BY_NAME and why is None else None for obj, why in parsed]
+            objects = [obj for obj, why in parsed if why is None]
+            if not self._append(name, lines, ids, objects, start=start + done):
+                raise StoresDiffer(self.named(name), start + done + 1)
+            done += len(lines)
+        return done
+
+    def _append(
+        self,
+        name: str,
+        lines: Sequence[bytes],
+        ids: Sequence[int | None],
+        objects: Sequence[Mapping[str, Any]],
+        *,
+        start: int | None = None,
+        durable: bool = True,
+    ) -> bool:
+        batch = uuid4()
+
+        def work(db: Any) -> bool:
+            if not durable:
+                db.execute("SET LOCAL synchronous_commit TO off")
+            first = self._begin(db, batch, name)
+            if first is not None and start not in (None, first):
+                return False
+            if first is not None:
+                _insert(db, name, first, lines, ids)
+                _remember_ids(db, name, objects)
+            return True
+
+        return self.connection.run(work)
+
+    def _begin(self, db: Any, batch: UUID, name: str) -> int | None:
+        """Take the ledger's lock; -> the next place, None where this batch was written before."""
+        db.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCKS, _key(name)])
+        if db.execute("SELECT 1 FROM nebula.batch WHERE id = %s", [batch]).fetchone():
+            return None
+        db.execute("INSERT INTO nebula.batch (id, kind) VALUES (%s, %s)", [batch, name])
+        query = "SELECT coalesce(max(n) + 1, 0) FROM nebula.line WHERE kind = %s"
+        return int(db.execute(query, [name]).fetchone()[0])
+
+    @contextlib.contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """Hold a lock of that name against all hosts; it goes with the connection. Raises LockedTooLong."""
+        key = [LOCKS, _key(name)]
+        self.connection.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key))
+        try:
+            yield
+        finally:
+            self.connection.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key))
+
+    # documents
+
+    def document(self, name: str) -> bytes | None:
+        """What is replaced as a whole; None where there is none."""
+        found = self._rows("SELECT body FROM nebula.document WHERE name = %s", [name])
+        return found[0][0] if found else None
+
+    def put_document(self, name: str, body: bytes) -> None:
+        """Replace a document."""
+        self.connection.run(lambda db: _put_document(db, name, body))
+
+    def config(self) -> dict[str, Any]:
+        """The settings' object, {} where none are set. Raises SettingsUnusable."""
+        obj, why = ledger.parse(self.document(CONFIG) or b"{}")
+        if why is not None:
+            raise SettingsUnusable(self.named(CONFIG), "-", why)
+        return dict(obj)
+
+    def change_config(self, changes: Mapping[str, object]) -> None:
+        """Set dotted keys (None removes one), keeping every other key."""
+        import orjson
+
+        def work(db: Any) -> None:
+            db.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCKS, _key(CONFIG)])
+            found = db.execute("SELECT body FROM nebula.document WHERE name = %s", [CONFIG], binary=True).fetchone()
+            obj = orjson.loads(found[0]) if found else {}
+            for key, value in changes.items():
+                put(obj, key, value)
+            _put_document(db, CONFIG, orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+        self.config()  # what can't be read is refused, not replaced
+        self.connection.run(work)
+
+    def check_writable(self) -> None:
+        """Raises WriteFailed where the role may not add lines."""
+        if not self._rows("SELECT has_table_privilege('nebula.line', 'INSERT')", [])[0][0]:
+            raise WriteFailed(str(self.address), "INSERT")
+
+
+def _ledger(name: str) -> str:
+    """A ledger's name by that or by its file's."""
+    return name.removesuffix(".jsonl") if name.removesuffix(".jsonl") in BY_NAME else name
+
+
+def _file(name: str) -> str:
+    return BY_NAME[name].file if name in BY_NAME else name
+
+
+def _key(name: str) -> int:
+    """What an advisory lock calls a name: 31 bits, above what migrations take."""
+    return zlib.crc32(name.encode()) >> 1 | 1
+
+
+def _insert(db: Any, kind: str, first: int, lines: Sequence[bytes], ids: Sequence[int | None]) -> None:
+    db.execute(
+        "INSERT INTO nebula.line (kind, n, id, line) SELECT %s, %s + at - 1, id, line"
+        " FROM unnest(%s::bigint[], %s::bytea[]) WITH ORDINALITY AS given (id, line, at)",
+        [kind, first, list(ids), list(lines)],
+    )
+
+
+def _next_id(db: Any, kind: str) -> int:
+    """Above every id that the ledger holds or a change has named."""
+    query = (
+        "SELECT greatest((SELECT max(id) FROM nebula.line WHERE kind = %s AND id IS NOT NULL),"
+        " (SELECT max(id) FROM nebula.high WHERE kind = %s), 0)"
+    )
+    return int(db.execute(query, [kind, kind]).fetchone()[0]) + 1
+
+
+def _remember_ids(db: Any, name: str, objects: Sequence[Mapping[str, Any]]) -> None:
+    """Keep ids that changes name and their ledger does not reach."""
+    if name not in FOLDED:
+        return
+    for kind in BY_NAME:
+        highest = highest_ref(kind, objects)
+        if highest >= (_next_id(db, kind) if highest else 1):
+            db.execute("INSERT INTO nebula.high VALUES (%s, %s) ON CONFLICT DO NOTHING", [kind, highest])
+
+
+def _put_document(db: Any, name: str, body: bytes) -> None:
+    query = "INSERT INTO nebula.document VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET body = excluded.body"
+    db.execute(query, [name, body])

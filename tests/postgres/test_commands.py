@@ -1,0 +1,170 @@
+"""Commands on a mind in a database: the same words and exit codes as on a folder, and refusals in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from nebula.address import Address
+from nebula.cli.app import MODULES
+from nebula.mind import Mind
+from nebula.stores import compare, copy
+from tests.cli.conftest import nebula  # noqa: F401 - the fixture
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Nebula
+    from tests.postgres.conftest import Server
+
+ROOT = Path(__file__).parent.parent.parent
+SUBJECTS = ROOT / "tests" / "data" / "subject_zh"
+#: What works on any mind; every other command must refuse one that lies in a database.
+ANYWHERE = {
+    *("add", "edit", "tag", "set", "pin", "unpin", "undo", "recall", "why", "why-not", "list", "show", "more", "log"),
+    *("promises", "forecast", "stats", "embed", "config", "store"),
+}
+#: What is of a project, of an agent's settings, or works on a mind of its own.
+OF_NO_MIND = {"subject", "hooks", "demo", "bench"}
+STORY = (
+    ("add", "渡轮早上六点开", "--at", "2026-05-01", "--tag", "船"),
+    ("add", "艾琳娜怕水，从不坐船", "--at", "2026-05-02"),
+    ("add", "五月底交稿", "-l", "promises", "--due", "2026-05-31", "--at", "2026-05-02"),
+    ("add", "渡轮改到七点开", "--supersedes", "n1", "--at", "2026-05-03"),
+    ("edit", "n2", "艾琳娜怕水，但肯坐渡轮"),
+    ("tag", "n3", "船"),
+    ("set", "n3", "imp=0.9"),
+    ("pin", "n4"),
+    ("undo",),
+    ("promises", "done", "o1"),
+    ("recall", "船几点出发"),
+    ("recall", "艾琳娜", "--no-touch", "--as-of", "2026-05-02"),
+    ("list", "--all"),
+    ("show", "n1", "--history"),
+    ("why", "n3", "渡轮几点开"),
+    ("log", "-n", "50"),
+    ("stats",),
+    ("forecast",),
+    ("config", "set", "recall.k", "9"),
+    ("config", "list"),
+    ("embed", "--build"),
+    ("recall", "什么都没有的问题xyz"),
+)
+
+
+def test_a_story_is_told_the_same(
+    nebula: Nebula,  # noqa: F811
+    uri: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every command's output, code and errors, but for what is drawn at random."""
+    ticks = iter(range(10_000))
+    monkeypatch.setattr("nebula.clock.stamp", lambda what: f"{what}-{next(ticks):05}")
+    told: dict[str, list[Any]] = {}
+    for place in (uri, str(tmp_path / "mind")):
+        ticks = iter(range(10_000))
+        monkeypatch.setenv("NEBULA_MIND", place)
+        for minute, argv in enumerate(STORY):
+            said = nebula(*argv, "--now", f"2026-05-04T10:{minute:02}:00")
+            kept = [re.sub("[0-9a-f]{16}", "UID", line) for line in said.out.splitlines() if argv[0] != "embed"]
+            told.setdefault(place, []).append((argv, said.code, kept, said.err.replace(place, "PLACE")))
+    here, there = told.values()
+    assert here == there
+    assert {code for _, code, *_ in here} == {0, 1}
+
+
+def test_a_conversation_is_recalled_and_refs_have_handles(nebula: Nebula, uri: str) -> None:  # noqa: F811
+    for turn in range(3):
+        nebula("add", f"第 {turn} 句：码头的风", "--session", "s", "--turn", str(turn))
+    assert nebula("recall", "码头").code == 0
+    assert "第" in nebula("show", "@1").out
+    assert nebula("more", "n2").code == 0
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for names in MODULES.values() for name in names if name not in ANYWHERE | OF_NO_MIND)
+)
+def test_every_other_command_refuses(nebula: Nebula, name: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """One sentence, exit 2, before any connection; nothing is created on this machine."""
+    monkeypatch.setenv("NEBULA_MIND", "postgresql://me:geheim@127.0.0.1:1/mind")
+    given = {
+        "import": ["."], "merge": ["."], "mind": ["move", "there"], "erase": ["n1", "--dry-run"],
+        "longterm": ["show"], "mood": ["feel", "happy", "0.5"], "schedule": ["install"],
+        "yes": ["n1"], "no": ["n1"],
+    }  # fmt: skip
+    said = nebula(name, *given.get(name, []))
+    assert said.code == 2, said
+    assert said.err.count("\n") == 1
+    assert "postgresql://me:***@127.0.0.1:1/mind" in said.err
+    assert not list(Path(os.environ["HOME"]).rglob("*.jsonl"))
+
+
+def test_failures_are_one_line_with_a_code_and_no_password(nebula: Nebula, server: Server, uri: str) -> None:  # noqa: F811
+    wrong = uri.replace("l%40ng", "wr0ng")
+    empty = server.uri("postgres", "agent", "agents-l%40ng-word")
+    for place, code in ((wrong, 3), (empty, 4), ("postgresql://me:geheim@127.0.0.1:1/x?password=geheim", 3)):
+        for extra in ((), ("--json",), ("--debug",)):
+            said = nebula("list", "--mind", place, *extra)
+            assert said.code == code
+            assert "l%40ng" not in said.out + said.err
+            assert not {"wr0ng", "geheim", "l@ng"} & set(said.out.split("-") + said.err.split("-"))
+            assert "geheim" not in said.out + said.err
+            assert "wr0ng" not in said.out + said.err
+            if not extra:
+                assert said.err.count("\n") == 1
+            if extra == ("--json",):
+                assert json.loads(said.out)["error"]["code"] in {"store_unreachable", "store_not_made"}
+
+
+def test_a_mind_moves_to_a_database_by_three_commands(
+    nebula: Nebula,  # noqa: F811
+    server: Server,
+    tmp_path: Path,
+) -> None:
+    database = server.database()
+    owner, program = server.uri(database), server.uri(database, "agent", "agents-l%40ng-word")
+    mind = tmp_path / "mind"
+    for text in ("渡轮早上六点开", "艾琳娜怕水", "码头结冰了"):
+        nebula("add", text, "--mind", str(mind))
+    assert nebula("list", "--mind", program).code in {3, 4}  # no rights on a schema that is not there
+    assert nebula("store", "migrate", owner, "--role", "agent").code == 0
+    assert nebula("store", "copy", str(mind), program).code == 0
+    said = nebula("store", "verify", str(mind), program, "--samples", "3", "--json")
+    assert (said.code, said.data["same"], said.data["lines"]["notes"]) == (0, 3, [3, 3])
+    nebula("add", "只在这里", "--mind", program)
+    said = nebula("store", "verify", str(mind), program)
+    assert (said.code, "notes  3 ≠ 4" in said.out) == (1, True)
+    said = nebula("store", "copy", program, str(mind))
+    assert said.code == 0
+    assert nebula("list", "--mind", str(mind)).out.splitlines()[0].endswith("只在这里")
+
+
+@pytest.mark.parametrize(("memories", "samples"), [(24, 8), pytest.param(None, 1000, marks=pytest.mark.torture)])
+def test_subject_zh_is_recalled_the_same(uri: str, tmp_path: Path, memories: int | None, samples: int) -> None:
+    """Memories of a bench set: the same first ten with the same scores, for every sampled query."""
+    rows = [json.loads(line) for line in (SUBJECTS / "memories.jsonl").read_text(encoding="utf-8").splitlines()]
+    mind = Mind(tmp_path / "mind")
+    mind.add_many({"text": row["text"]} for row in rows[:memories])
+    there = Mind(Address(uri))
+    copy(mind, there)
+    found = compare(mind, there, samples)
+    assert found.samples == min(samples, len(rows[:memories]))
+    assert (found.same, found.differing) == (found.samples, [])
+
+
+@pytest.mark.process
+def test_a_mind_in_a_folder_loads_no_driver(tmp_path: Path) -> None:
+    """Cold start: nothing of psycopg, and nothing of ours for it."""
+    script = (
+        "import sys\nfrom nebula.cli import main\nmain(['add','渡轮'])\nmain(['recall','渡轮'])\n"
+        "print(sorted(n for n in sys.modules if n.startswith(('psycopg','nebula.postgres'))))"
+    )
+    env = {**os.environ, "NEBULA_MIND": str(tmp_path / "mind"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, env=env, timeout=60, check=True)
+    assert done.stdout.decode().splitlines()[-1] == "[]"
