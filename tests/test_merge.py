@@ -225,6 +225,7 @@ def test_two_random_lives_unite(seed: int) -> None:
 
 
 @pytest.mark.torture
+@pytest.mark.timeout(3600)
 @settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32))
 def test_two_random_lives_unite_at_full_size(seed: int) -> None:

@@ -28,8 +28,11 @@ def test_what_came_is_explained(ferries: Nebula) -> None:
     ferries("recall", "渡轮几点开", "--no-touch")
     for ref in ("n1", "@1", hit["uid"]):
         data = ferries("why", ref, "渡轮几点开", "--json").data
-        assert (data["memory"]["ref"], data["came"], data["place"], data["score"]) == ("n1", True, 1, hit["score"])
-        assert {part["name"]: part["added"] for part in data["parts"] if part["added"]} == hit["parts"]
+        assert (data["memory"]["ref"], data["came"], data["place"]) == ("n1", True, 1)
+        # a query is encoded anew by each process, and BLAS may sum its products in another order
+        assert data["score"] == pytest.approx(hit["score"], abs=1e-6)
+        added = {part["name"]: part["added"] for part in data["parts"] if part["added"]}
+        assert added == pytest.approx(hit["parts"], abs=1e-6)
     said = ferries("why", "n1", "渡轮几点开")
     assert (said.code, said.err) == (0, "")
     assert f"{hit['score']:.4f}" in said.out
