@@ -31,6 +31,8 @@ TOPICS, TOPIC_WORDS, TAGS = 2000, 40, 40
 DIMENSIONS = 512
 #: From this size on vectors are drawn.
 DRAWN_FROM = 100_000
+#: Above this size a mind is the largest built one repeated (see `repeated`).
+BUILT_UP_TO = 100_000
 QUERIES = ("谁在图书馆一起看书", "去年夏天在海边吃的那家面馆", "妈妈的生日要准备什么礼物", "工作上的会议改到几点了")
 
 
@@ -126,7 +128,11 @@ def mind(folder: Path, count: int) -> Path:
     from nebula.mind import Mind
 
     at = folder / f"mind-{count}"
-    if not list(at.glob(".index/*/manifest.json")):
+    if not list(at.glob(".index/*/manifest.json")) and count > BUILT_UP_TO:
+        from tests.bench.parts import repeated
+
+        repeated.make(mind(folder, BUILT_UP_TO), at, count // BUILT_UP_TO, Drawn)
+    elif not list(at.glob(".index/*/manifest.json")):
         ledger(at, count)
         (drawing(at) if count >= DRAWN_FROM else Mind(at, now=lambda: NOW)).build()
     return at
