@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock, screen
 from nebula.drafts import OF_LEDGER, field_value
 from nebula.errors import BadValue, NothingToUndo
-from nebula.life.consolidation import is_night
+from nebula.life.nights import is_night
 from nebula.mindlib import changes
 from nebula.mindlib.store import CAPTURED, CHANGES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,8 @@ from nebula import clock, discretion, longterm, passage
 from nebula.echo import handed_out
 from nebula.errors import BadValue, FileUnusable, NebulaError, NotSetUp
 from nebula.index import has_numpy
-from nebula.mindlib import files
-from nebula.mindlib.record import LEDGER_CODE
-from nebula.mindlib.store import CHANGES
+from nebula.mindlib.record import ECHO, LEDGER_CODE
+from nebula.quick import dataclass
 from nebula.recall.hit import Filters
 from nebula.recall.recollect import admits
 from nebula.results import Notice
@@ -83,8 +82,10 @@ def context(
 def _recalled(mind: Mind, query: str, vias: Sequence[str]) -> tuple[list[Memory], list[Notice]]:
     if not query.strip():
         return [], []
-    found = mind.recall(query, n=2 * AT_MOST["recalled"], filters=Filters(vias=vias), touch=False)
-    return [hit.memory for hit in found.hits if hit.memory.ledger != "tacts"], list(found.notices)
+    from nebula import recalling
+
+    found = recalling.seek(mind, recalling.Ask(query, 2 * AT_MOST["recalled"], Filters(vias=vias)))
+    return [hit.memory for hit in found.came if hit.memory.ledger != "tacts"], list(found.notices)
 
 
 def _who(view: _Indexed | _Plain, trusted: Filters) -> dict[str, Iterable[Memory]]:
@@ -127,7 +128,9 @@ def _once(found: Mapping[str, Iterable[Memory]], tact: Discretion) -> dict[str, 
         kept[name] = []
         for memory in memories:
             said = normal.fold(memory.text).strip()
-            if memory.ref not in seen and said not in seen and (name == "tacts" or tact.allows(memory)):
+            echo = memory.via == ECHO and name != "recalled"  # what the mind said itself is no news
+            fresh = memory.ref not in seen and said not in seen and not echo
+            if fresh and (name == "tacts" or tact.allows(memory)):
                 kept[name].append(memory)
                 seen |= {memory.ref, said}
             if len(kept[name]) == AT_MOST[name]:
@@ -196,7 +199,7 @@ def _view(mind: Mind, *, recalled: bool) -> _Indexed | _Plain:
 
 def _surfaced(mind: Mind, query: str, session: str, view: _Indexed | _Plain) -> list[Memory]:
     """The night's candidate, where it passes its five gates."""
-    if not query.strip() or b'"night"' not in files.read(mind.store.path(CHANGES)):
+    if not query.strip():
         return []
     from nebula import surface
 

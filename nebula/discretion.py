@@ -7,9 +7,11 @@ nothing back; they come along as the rule of how to speak. Judged by words, so t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nebula.quick import dataclass
 from nebula.text import normal
 
 if TYPE_CHECKING:
@@ -30,17 +32,28 @@ class Topic:
     terms: Sequence[str]
     need: int = 1
 
-    def within(self, *texts: str) -> bool:
-        """Whether the texts, taken together, speak of it."""
+    def named(self, said: Said) -> list[str]:
+        """Its terms that stand in a text."""
+        return [term for term in self.terms if said.holds(term)]
+
+    def within(self, said: Said) -> bool:
+        """Whether a text speaks of it."""
+        return bool(self.terms) and len(self.named(said)) >= self.need
+
+
+class Said:
+    """A text as topics are looked for in it: folded, without what can't be seen, so that nothing hides a word."""
+
+    def __init__(self, *texts: str) -> None:
         folded = normal.fold("\n".join(texts))
-        return bool(self.terms) and sum(_stands(term, folded) for term in self.terms) >= self.need
+        seen = folded if folded.isascii() else "".join(c for c in folded if unicodedata.category(c) != "Cf")
+        self._words, self._run = seen, "".join(seen.split())
 
-
-def _stands(term: str, folded: str) -> bool:
-    """Latin terms stand as whole words, a plural allowed; others anywhere."""
-    if term.isascii():
-        return re.search(rf"(?<!\w){re.escape(term)}(?:s|es|'s)?(?!\w)", folded) is not None
-    return term in folded
+    def holds(self, term: str) -> bool:
+        """Latin terms stand as whole words, a plural allowed; others anywhere, also where blanks part them."""
+        if term.isascii():
+            return re.search(rf"(?<!\w){re.escape(term)}(?:s|es|'s)?(?!\w)", self._words) is not None
+        return term in self._run
 
 
 def topic(tact: Memory) -> Topic:
@@ -64,25 +77,31 @@ class Discretion:
 
     def allows(self, memory: Memory) -> bool:
         """Whether a memory may be told."""
-        return not any(one.within(memory.text, memory.tag, memory.topic, memory.speaker) for one in self.held)
+        return self._free(memory.text, memory.tag, memory.topic, memory.speaker, memory.via, memory.due)
 
     def allows_text(self, text: str) -> bool:
         """Whether a text may be told."""
-        return not any(one.within(text) for one in self.held)
+        return self._free(text)
+
+    def _free(self, *texts: str) -> bool:
+        said = Said(*texts) if self.held else None
+        return said is None or not any(one.within(said) for one in self.held)
 
 
 def judge(tacts: Iterable[Memory], query: str) -> Discretion:
     """What the tacts that hold say for a query ("" without one: nothing was asked).
 
-    A rule comes along where the query speaks of its topic itself; so a never-tact names nothing that was not named.
+    A rule comes along where the query speaks of its topic itself, a never-tact with what of its topic the query named:
+    nothing is told that was not said.
     """
-    held: list[Topic] = []
-    rules: list[Memory] = []
-    for tact in tacts:
-        about = topic(tact)
-        asked = about.within(query)
-        if tact.say == NEVER or (tact.say == IF_ASKED and not asked):
-            held.append(about)
-        if asked:
-            rules.append(tact)
+    said = Said(query)
+    topics = [(tact, topic(tact)) for tact in tacts]
+    asked = {tact.ref for tact, about in topics if about.within(said)}
+    held = [about for tact, about in topics if tact.say == NEVER or (tact.say == IF_ASKED and tact.ref not in asked)]
+    others = Discretion(held)
+    rules = [
+        replace(tact, topic=" ".join(about.named(said))) if tact.say == NEVER else tact
+        for tact, about in topics
+        if tact.ref in asked and (tact.say == NEVER or others.allows(tact))
+    ]
     return Discretion(held, rules)

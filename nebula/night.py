@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock, sleepers, tagging, verify, writing
 from nebula.digests import digest
 from nebula.errors import NothingToUndo
-from nebula.life import consolidation, forgetting, surfacing
+from nebula.life import consolidation, forgetting, nights, surfacing
 from nebula.life.consolidation import NEUTRAL, SUMMARISED, Mood
 from nebula.life.digest import NOTES_FROM
 from nebula.mindlib import changes, files
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from nebula.life.consolidation import Change, Night, Sleeper
+    from nebula.life.consolidation import Change, Sleeper
+    from nebula.life.nights import Night
     from nebula.mind import Mind
     from nebula.results import Built, Notice
 
@@ -124,18 +125,18 @@ def plan(mind: Mind, mood: Mood | None = None) -> Plan:
     changed = list(consolidation.plan(every, recent, mood, moment, settings.forgetting))
     after = {change.ref: change.after for change in changed}
     holding = [replace(one, depth=after.get(one.ref, one.depth)) for one in every if one.holds]
-    ages = [(one, _retention(one, moment, mind)) for one in holding if one.depth >= consolidation.DEEP]
-    nights = consolidation.finished(before.lines, before.undone)
-    notes, marks = _notes(mind, every, nights)
+    ages = [(one, _retention(one, moment, mind)) for one in holding if one.depth >= forgetting.DEEP]
+    earlier = nights.finished(before.lines, before.undone)
+    notes, marks = _notes(mind, every, earlier)
     return Plan(
-        consolidation.unfinished(before.lines, before.undone) or _new_run(now, before),
+        nights.unfinished(before.lines, before.undone) or _new_run(now, before),
         clock.write(now),
         changed,
         consolidation.census(s.depth for s in holding),
         notes,
         marks,
         surfacing.nominate(ages, surfacing.past(before.lines), moment, settings.surface),
-        any((clock.parse(night.at) or began) >= began for night in nights),
+        any((clock.parse(night.at) or began) >= began for night in earlier),
     )
 
 
@@ -144,10 +145,10 @@ def undo(mind: Mind) -> str:
     files.make_folder(mind.folder)
     with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
         before = _before(mind)
-        nights = consolidation.finished(before.lines, before.undone)
-        if not nights:
+        earlier = nights.finished(before.lines, before.undone)
+        if not earlier:
             raise NothingToUndo
-        last, now = nights[-1], clock.write(mind.now())
+        last, now = earlier[-1], clock.write(mind.now())
         lines = [changes.undo_line(now, last.run)]
         if last.summary:
             lines.append(changes.set_line(now, last.summary, {"valid_to": now}, "undo"))
@@ -158,7 +159,7 @@ def undo(mind: Mind) -> str:
 def last_night(mind: Mind) -> str:
     """When the last night was finished, as the ledgers write it; "" where there was none."""
     before = _before(mind)
-    return max((night.at for night in consolidation.finished(before.lines, before.undone)), default="")
+    return max((night.at for night in nights.finished(before.lines, before.undone)), default="")
 
 
 def is_missed(mind: Mind) -> bool:
@@ -175,7 +176,7 @@ def _before(mind: Mind) -> _Before:
 
 
 def _new_run(now: datetime, before: _Before) -> str:
-    run = f"{consolidation.NIGHT_RUN}{clock.write(now)}"
+    run = f"{nights.NIGHT_RUN}{clock.write(now)}"
     taken = {line.get("run") for line in before.lines}
     return next(name for n in range(len(taken) + 1) if (name := f"{run}.{n}" if n else run) not in taken)
 
@@ -189,13 +190,13 @@ def _days_ago(mind: Mind, days: int) -> int:
     return max(0, clock.seconds(mind.now()) - days * clock.DAY_SECONDS)
 
 
-def _notes(mind: Mind, every: Sequence[Sleeper], nights: Sequence[Night]) -> tuple[list[str], dict[str, str]]:
+def _notes(mind: Mind, every: Sequence[Sleeper], earlier: Sequence[Night]) -> tuple[list[str], dict[str, str]]:
     """Notes that no summary covers yet, oldest first, and covered ones that no change marks, with their summary.
 
     The first night digests its own day; what was there before nights began is left as it is.
     """
     now = clock.seconds(mind.now())
-    first = min((clock.seconds(at) for night in nights if (at := clock.parse(night.at))), default=now)
+    first = min((clock.seconds(at) for night in earlier if (at := clock.parse(night.at))), default=now)
     covered = {ref: summary.ref for summary in sleepers.summaries(mind) for ref in summary.covers}
     mine = [s for s in every if s.ledger == "notes" and s.holds and not s.summarised]
     marks = {s.ref: covered[s.ref] for s in mine if s.ref in covered}
@@ -216,7 +217,7 @@ def _write(mind: Mind, tonight: Plan) -> tuple[str, list[Notice]]:
     lines = [changes.set_line(at, c.ref, c.values, c.why, run) for c in tonight.changes]
     lines += [changes.set_line(at, ref, {"summarised": by}, SUMMARISED, run) for ref, by in marks.items()]
     written = summary or next(iter(tonight.marks.values()), "")
-    lines.append(consolidation.closing_line(at, run, tonight.nominated, written))
+    lines.append(nights.closing_line(at, run, tonight.nominated, written))
     mind.store.append_lines(CHANGES, lines, durable=True)
     return summary, notices
 

@@ -84,7 +84,7 @@ def crossings(memory: Memory, now: datetime, settings: ForgettingSettings) -> li
         at = memory.seconds + round(forgetting.age_at(threshold, half) * clock.DAY_SECONDS) + 1
         if at > clock.LATEST:
             break
-        early = due is not None and layer >= consolidation.DEEP and clock.day(at) < due and not memory.done_at
+        early = due is not None and layer >= forgetting.DEEP and clock.day(at) < due and not memory.done_at
         found.append(Crossing(memory, clock.write(clock.from_seconds(at)), layer, a, early))
     return found
 

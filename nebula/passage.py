@@ -15,12 +15,12 @@ An item is one line `- [ref day source] text`; the mark in the tags is the hash 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nebula import clock, messages
 from nebula.discretion import NEVER
 from nebula.mindlib.record import VIA_WORDS
+from nebula.quick import dataclass
 from nebula.text import datablock
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.errors import NotSurfaced
-from nebula.life import consolidation, forgetting, surfacing
+from nebula.life import forgetting, nights, surfacing
 from nebula.mindlib import changes, files, ledger
 from nebula.mindlib.store import CHANGES
 from nebula.quick import dataclass
@@ -54,9 +54,9 @@ def look(mind: Mind, query: str = "", session: str = "", find: Find | None = Non
     `find` is a quicker way from a ref to its memory; who has one waits for the answer, and then the texts are compared
     only where every other gate is open.
     """
-    lines = _told(mind)
-    nights = consolidation.finished(lines, changes.undone_runs(lines))
-    memory = (find or mind.find)(nights[-1].nominated) if nights and nights[-1].nominated else None
+    lines = _told(mind, nominated=True)
+    earlier = nights.finished(lines, changes.undone_runs(lines))
+    memory = (find or mind.find)(earlier[-1].nominated) if earlier and earlier[-1].nominated else None
     now = clock.seconds(mind.now())
     if memory is None or memory.is_old(now):
         return Surfaced(None)
@@ -71,8 +71,11 @@ def look(mind: Mind, query: str = "", session: str = "", find: Find | None = Non
     return Surfaced(memory, gates)
 
 
-def _told(mind: Mind) -> list[dict[str, Any]]:
-    """The lines of the changes that tell of nights and of surfacing; the many others are not even parsed."""
+def _told(mind: Mind, *, nominated: bool = False) -> list[dict[str, Any]]:
+    """The lines of the changes that tell of nights and of surfacing; the many others are not even parsed.
+
+    With `nominated` none where no night has nominated anything.
+    """
     path = mind.store.path(CHANGES)
     data = files.read(path)
     spans = set()
@@ -82,6 +85,8 @@ def _told(mind: Mind) -> list[dict[str, Any]]:
             end = data.find(b"\n", at) % (len(data) + 1)
             spans.add((data.rfind(b"\n", 0, at) + 1, end))
             at = data.find(key, end)
+        if nominated and not spans:
+            return []
     found = ledger.scan(path, b"\n".join(data[a:b] for a, b in sorted(spans)))
     return [changes.sound(line.obj) for line in found.lines]
 

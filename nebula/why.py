@@ -55,7 +55,7 @@ class Part:
 class Miss:
     """A step at which the memory was lost.
 
-    `step`: unwritten, ledger, tag, via, since, until, replaced, unindexed, unfound, negative, silent, cut.
+    `step`: unwritten, ledger, tag, via, since, until, replaced, unindexed, unfound, negative, silent, folded, cut.
     """
 
     step: str
@@ -203,7 +203,11 @@ def lost(mind: Mind, found: Sought, memory: Memory, place: int | None) -> list[M
         ranks = (row for ranking in found.found.rankings.values() for row in ranking.ids)
         return [Miss("negative" if found.search.row(memory.ref) in ranks else "unfound")]
     silent = [Miss("silent", {"evidence": found.evidence})] if found.abstained and not ask.nearest else []
-    return silent + ([Miss("cut", {"place": place, "n": ask.n})] if place > ask.n else [])
+    if any(hit.memory.ref == memory.ref for hit in found.hits):
+        return silent
+    if memory.via == ECHO and any(memory.echo_of in (hit.memory.ref, hit.memory.echo_of) for hit in found.hits):
+        return [*silent, Miss("folded", {"of": memory.echo_of})]
+    return [*silent, Miss("cut", {"place": place, "n": ask.n})]
 
 
 def barred(filters: Filters, memory: Memory) -> dict[str, dict[str, object]]:

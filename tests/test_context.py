@@ -249,6 +249,30 @@ def test_without_numpy_it_tells_the_same(life: Path, lose_numpy: Callable[[], No
     assert [notice.code for notice in told.notices] == ["dense_off"]
 
 
+def test_no_section_tells_what_is_never_told(life: Path) -> None:
+    """Page, profile, lately, promises, rules, recall, echoes, what surfaced: hidden by unseen characters or not."""
+    mind = opened(life, -1)
+    for ledger, fields in (("notes", {}), ("profile", {"imp": 1.0}), ("promises", {"due": "2026-05-02"})):
+        mind.add(f"前\u200b任的渡轮票 {ledger}", ledger=ledger, **fields)
+    mind.add("聊渡轮时别提前任", ledger="tacts", topic="渡轮", say="gently")
+    mind.add("前任的渡轮票 回声", via="回声", echo_of="n2")
+    longterm.write(mind, "前 任欠我一张渡轮票\n渡轮是白的\n", longterm.read(mind))
+    for query in ("", "渡轮", "渡轮票 profile notes promises"):
+        told = context(opened(life), query)
+        assert "渡轮" in told.text
+        assert "任" not in told.text.replace("责任", ""), query
+    assert "不要谈：前任" in context(opened(life), "前任的渡轮票").text
+
+
+def test_an_echo_is_no_news(life: Path) -> None:
+    """It stands in no section of its own; what it echoes does."""
+    mind = opened(life)
+    echoed = mind.add("渡轮改到七点开！", via="回声", echo_of="n1").memories[0].ref
+    told = context(opened(life), "渡轮几点", touch=False)
+    assert echoed not in [ref for every in refs(told).values() for ref in every]
+    assert "七点" in told.text
+
+
 def test_a_broken_page_tells_nothing(life: Path) -> None:
     (life / "longterm.md").write_bytes(b"\xff\xfe\xff")
     assert "longterm" not in read(context(opened(life)).text)

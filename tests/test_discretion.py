@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nebula import discretion
@@ -55,11 +57,39 @@ def test_the_four_ways(say: str, query: str, told: bool, rule: bool) -> None:
 )
 def test_topics(topic: str, text: str, within: bool) -> None:
     """Latin terms are whole words, a plural allowed; alternatives are parted; letter case and width do not matter."""
-    assert discretion.topic(tact(topic, "never", "")).within(text) is within
+    assert discretion.topic(tact(topic, "never", "")).within(discretion.Said(text)) is within
 
 
 def test_without_a_topic_by_two_keywords() -> None:
     about = discretion.topic(tact("", "never", "不要提起灯塔看守的欠债"))
-    assert about.within("灯塔看守还欠债没还")
-    assert not about.within("灯塔亮了")
-    assert not discretion.topic(tact("", "never", "的了")).within("的了")
+    assert about.within(discretion.Said("灯塔看守还欠债没还"))
+    assert not about.within(discretion.Said("灯塔亮了"))
+    assert not discretion.topic(tact("", "never", "的了")).within(discretion.Said("的了"))
+
+
+@pytest.mark.parametrize("text", ["前\u200b任来电话了", "前 任来电话了", "前\n任", "\u202e前\u2060任", "前\u00ad任"])
+def test_nothing_hides_a_word(text: str) -> None:
+    """Unseen characters and blanks part no topic; a Latin word keeps its bounds."""
+    judged = discretion.judge([tact("前任", "never"), tact("Ex", "never")], "")
+    assert not judged.allows(note(text))
+    assert not judged.allows_text("e\u200dx called")
+    assert judged.allows(note("see example"))
+
+
+def test_no_field_that_is_told_names_a_topic() -> None:
+    judged = discretion.judge([tact("前任", "never")], "")
+    fields: dict[str, Any] = {"text": "他在北京"}
+    for name in ("text", "tag", "topic", "speaker", "via", "due"):
+        assert not judged.allows(Memory("notes", 1, "2026-05-01", **{**fields, name: "前任"})), name
+
+
+def test_a_rule_tells_no_more_than_was_named() -> None:
+    """Of several names the one that was asked for; of another rule nothing that is never told."""
+    never, gently = (
+        tact("前任，小王", "never"),
+        Memory("tacts", 2, "", "在图书馆别提前任", topic="图书馆", say="gently"),
+    )
+    assert [rule.topic for rule in discretion.judge([never, gently], "小王去图书馆了吗").rules] == ["小王"]
+    assert discretion.judge([gently], "去图书馆").rules == [gently]
+    untitled = tact("", "never", "不要提起灯塔看守的欠债")
+    assert set(discretion.judge([untitled], "灯塔看守还债了吗").rules[0].topic.split()) <= {"灯塔", "看守", "欠债"}

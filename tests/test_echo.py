@@ -345,3 +345,21 @@ def test_texts_too_long_or_too_uniform_are_news_at_once(mind: Mind) -> None:
     assert mind.add(f"嘿{uniform}").memories[0].via == "他说的"
     assert mind.add(MUM + "，" * 20_000).memories[0].via == "他说的"
     assert perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("numpy", [True, False])
+def test_recall_tells_an_echo_by_what_it_echoes(
+    mind: Mind, numpy: bool, lose_numpy: Callable[[], None], time: Clock
+) -> None:
+    """One place for both, that of the source; where that no longer holds the echo stands for it. `why` says so."""
+    if not numpy:
+        lose_numpy()
+    (copy,) = mind.add(FERRY).memories
+    assert copy.via == ECHO
+    assert [hit.memory.ref for hit in mind.recall("渡轮早上六点开", n=2).hits].count(copy.ref) == 0
+    assert mind.recall("渡轮早上六点开").hits[0].memory.ref == "n2"
+    why = mind.why(copy.ref, "渡轮早上六点开")
+    assert [(miss.step, dict(miss.facts)) for miss in why.misses] == [("folded", {"of": "n2"})]
+    time.now += timedelta(hours=1)
+    mind.add("渡轮改到七点了", supersedes="n2")
+    assert copy.ref in [hit.memory.ref for hit in mind.recall("渡轮早上六点开").hits]

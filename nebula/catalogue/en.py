@@ -104,6 +104,7 @@ SENTENCES: dict[str, str] = {
     "why.miss.unfound": "No route found it: each gives its first 200 only.",
     "why.miss.negative": "A route saw it, but all in all its score is not above zero.",
     "why.miss.silent": "Nothing in the mind stands out for this: the clearest reaches {evidence}, and 1 is needed.",
+    "why.miss.folded": "It is an echo of {of} and is told by that one.",
     "why.miss.cut": "It stands at place {place}, and only the first {n} were asked for.",
     "why.echo": "It is an echo of {ref} and weighs less than what it echoes.",
     "why.part.lexical": "words 词",

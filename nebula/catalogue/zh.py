@@ -104,6 +104,7 @@ SENTENCES: dict[str, str] = {
     "why.miss.unfound": "哪一路都没找到它：每一路只取前 200 条。",
     "why.miss.negative": "有一路看见了它，但合起来的得分不到零。",
     "why.miss.silent": "整个心都说不上记得这回事：最明显的也只到门槛的 {evidence}（够 1 才开口）。",
+    "why.miss.folded": "它是 {of} 的回声，收在那一条底下。",
     "why.miss.cut": "它排第 {place}，只取前 {n} 条。",
     "why.echo": "它是 {ref} 的回声，分量比原话轻。",
     "why.part.lexical": "词",

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.life import forgetting
+from nebula.life.forgetting import DEEP, HOT, WARM
+from nebula.life.nights import closed, is_night
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,12 +26,9 @@ GROWTH = 0.02  # of w, for each of those recalls
 GROWTH_A_NIGHT = 1.5
 GROWTH_IN_ALL = 2.0
 JOLT_FROM = 0.5  # strength of the mood's dominant dimension
-HOT, WARM, DEEP = 1, 2, 3
 LAYER_NAMES = ("核心", "热", "温", "深水", "阁楼")
 #: `why` of a change, in the order of the steps.
 AGED, RECALLED, JOLTED, SUMMARISED = "沉降", "想起", "触动", "小结"
-
-NIGHT_RUN = "night-"  # how the run of a night begins, before its time
 
 _GROWN = re.compile(r"(?:^| )想起×([0-9.]+)")
 
@@ -151,33 +150,6 @@ def census(depths: Iterable[int]) -> list[int]:
 # what the ledger of changes says of earlier nights
 
 
-@dataclass(frozen=True)
-class Night:
-    """A night that was finished: its run, when it was, whom it nominated, and the summary it wrote."""
-
-    run: str
-    at: str
-    nominated: str = ""
-    summary: str = ""
-
-
-def finished(lines: Iterable[Mapping[str, Any]], undone: Collection[str]) -> list[Night]:
-    """The nights that ended with their closing line and were not taken back, in file order."""
-    return [night for line in lines if (night := _closed(line, undone)) is not None]
-
-
-def _closed(line: Mapping[str, Any], undone: Collection[str]) -> Night | None:
-    run, told = line.get("run"), line.get("night")
-    if not isinstance(run, str) or not isinstance(told, dict) or run in undone:
-        return None
-    return Night(run, str(line.get("at", "")), str(told.get("nominated", "")), str(told.get("summary", "")))
-
-
-def closing_line(at: str, run: str, nominated: str, summary: str) -> dict[str, Any]:
-    """The last line of a night: without it the night was cut short and is finished by the next run."""
-    return {"at": at, "run": run, "night": {"nominated": nominated, "summary": summary}}
-
-
 def recent(lines: Iterable[Mapping[str, Any]], undone: Collection[str], began: datetime) -> Recent:
     """What `lines` (in file order) tell of the time since the last run, and of the present night, begun at `began`.
 
@@ -188,7 +160,7 @@ def recent(lines: Iterable[Mapping[str, Any]], undone: Collection[str], began: d
     loose: set[str] = set()
     start = clock.write(began)
     for line in lines:
-        if _closed(line, undone):
+        if closed(line, undone):
             hits, loose = {}, set()
         for ref in line["hit"] if isinstance(line.get("hit"), list) else ():
             hits[ref] = hits.get(ref, 0) + 1
@@ -196,19 +168,3 @@ def recent(lines: Iterable[Mapping[str, Any]], undone: Collection[str], began: d
             held[str(line.get("ref"))] = str(line.get("at", ""))
             loose.add(str(line.get("ref")))
     return Recent(hits, {ref for ref, at in held.items() if at >= start} | loose)
-
-
-def unfinished(lines: Iterable[Mapping[str, Any]], undone: Collection[str]) -> str:
-    """The run of a night that was cut short after the last one that ended; "" where there is none."""
-    run = ""
-    for line in lines:
-        if _closed(line, undone):
-            run = ""
-        elif is_night(line.get("run")) and line["run"] not in undone:
-            run = line["run"]
-    return run
-
-
-def is_night(run: object) -> bool:
-    """Whether a run is a night's, not a command's."""
-    return isinstance(run, str) and run.startswith(NIGHT_RUN)

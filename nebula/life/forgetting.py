@@ -9,6 +9,8 @@ from nebula import clock
 if TYPE_CHECKING:
     from nebula.settings import ForgettingSettings
 
+HOT, WARM, DEEP = 1, 2, 3  # the layers between the core and the attic
+
 
 def half_life(settings: ForgettingSettings, ledger: str, imp: float) -> float:
     """H = half_base · (1 + half_imp · imp), in days; half_base may be the ledger's own. imp 0.5 -> 60."""

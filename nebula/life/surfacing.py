@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
-from nebula.life.consolidation import DEEP
+from nebula.life.forgetting import DEEP
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:

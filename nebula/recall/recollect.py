@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
 from nebula.recall import fusion, modulation
 from nebula.recall.graph import SEEDS
@@ -14,7 +15,7 @@ from nebula.recall.hit import Evidence, Filters, Hit, Place, Question
 from nebula.recall.ranking import ROUTE_DEPTH, Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nebula.mindlib.record import Memory
     from nebula.recall.graph import Step
@@ -113,13 +114,10 @@ def ranked(search: Search, question: Question, settings: Settings, *, walk: bool
 
 
 def chosen(search: Search, question: Question, settings: Settings, found: Ranked, *, explain: bool) -> list[Hit]:
-    """The first n candidates whose lines are there, as hits, emotion counted."""
+    """The first n candidates whose lines are there, as hits, emotion counted; an echo under what it echoes."""
     places = _places(found.rankings)
     hits: list[Hit] = []
-    for score, fused, row, multipliers in found.candidates:
-        memory = search.memory(row) if len(hits) < question.n else None
-        if memory is None:
-            continue
+    for (score, fused, row, multipliers), memory in _told_once(search, found.candidates, question.n):
         facts = search.facts(row)
         felt = modulation.emotion(facts, settings.recall, dominant=question.dominant, query_feels=question.feels)
         edge = search.strongest_edge(row) if explain and "graph" in places.get(row, {}) else ""
@@ -138,6 +136,25 @@ def chosen(search: Search, question: Question, settings: Settings, found: Ranked
         )
     hits.sort(key=lambda hit: -hit.score)
     return hits
+
+
+def _told_once(search: Search, candidates: Sequence[Candidate], n: int) -> Iterator[tuple[Candidate, Memory]]:
+    """The first n with their memories. In an echo's place stands what it echoes where that was found, too; else one
+    echo of it."""  # noqa: D205, D209
+    told: set[str] = set()
+    for one in candidates:
+        if len(told) == n:
+            return
+        memory = search.memory(one.row)
+        if memory is None:
+            continue
+        origin = memory.echo_of if memory.via == ECHO else ""
+        row = search.row(origin) if origin and origin not in told else -1
+        source = next((other for other in candidates if other.row == row), None) if row >= 0 else None
+        own = search.memory(row) if source else None
+        if (origin or memory.ref) not in told:
+            told.add(origin or memory.ref)
+            yield (source, own) if source and own else (one, memory)
 
 
 def routes(search: Search, question: Question, settings: Settings, *, walk: bool) -> dict[str, Ranking]:

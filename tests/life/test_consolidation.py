@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from nebula import clock
-from nebula.life import consolidation
+from nebula.life import consolidation, nights
 from nebula.life.consolidation import AGED, JOLTED, RECALLED, Change, Mood, Recent, Sleeper
 from nebula.settings import ForgettingSettings
 
@@ -153,7 +153,7 @@ class TestWhatTheLedgerTells:
         return {"at": clock.write(at), "ref": "n1", "set": {"depth": 1}, "why": RECALLED, "run": run}
 
     def end(self, run: str, at: datetime) -> dict[str, object]:
-        return consolidation.closing_line(clock.write(at), run, "", "")
+        return nights.closing_line(clock.write(at), run, "", "")
 
     def test_recalls_before_the_last_run_are_done_with(self) -> None:
         lines = [self.hit("n1"), self.hit("n1", "n2"), self.end("night-1", self.began), self.hit("n2")]
@@ -170,9 +170,9 @@ class TestWhatTheLedgerTells:
         """Also after the next one has begun: what it lifted is not lifted twice."""
         lines = [self.hit("n1"), self.hit("n1"), self.lifted("night-1", NOW)]
         assert consolidation.recent(lines, (), NOW + timedelta(days=2)).held == {"n1"}
-        assert consolidation.unfinished(lines, ()) == "night-1"
-        assert consolidation.unfinished([*lines, self.end("night-1", NOW)], ()) == ""
+        assert nights.unfinished(lines, ()) == "night-1"
+        assert nights.unfinished([*lines, self.end("night-1", NOW)], ()) == ""
 
     def test_a_commands_run_is_no_night(self) -> None:
         lines = [{"at": clock.write(NOW), "ref": "n1", "set": {"imp": 1}, "why": "set", "run": "cmd-1"}]
-        assert consolidation.unfinished(lines, ()) == ""
+        assert nights.unfinished(lines, ()) == ""
