@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "assets" / "pages"
 COMMANDS = PAGES / "commands"
-WRITTEN = ("recipes.md", "faq.md", "importing.md", "tested.md")
+WRITTEN = ("recipes.md", "faq.md", "importing.md", "hosts.md", "tested.md")
 
 
 def cell(text: object) -> str:
