@@ -246,6 +246,12 @@ class FileUnusable(CannotUse):
         super().__init__(path=path, reason=reason)
 
 
+class NotOurs(FileUnusable):
+    """Another program's settings are of no shape that can be edited; they were left as they are."""
+
+    code = "not_ours"
+
+
 class SettingsUnusable(CannotUse):
     """`mind-config.json` does not hold what a key must hold."""
 

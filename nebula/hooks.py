@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from nebula import messages, places
-from nebula.errors import FileUnusable, NebulaError
+from nebula.errors import NebulaError, NotOurs
 from nebula.mindlib import files
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nebula.mind import Mind
 
 BACKUP = ".before-nebula"
+BOM = b"\xef\xbb\xbf"  # as Windows editors put before a text
 HOST_TIMEOUT = 10  # seconds after which the host gives up; the hook itself gives up sooner
 BUDGET = 2000  # characters
 _WISH = re.compile(r"\s*(?:请?记住|(?:please )?remember(?: this)?)\s*[:：]\s*(\S.*)", re.DOTALL | re.IGNORECASE)
@@ -61,7 +62,7 @@ def entries(name: str, command: str) -> dict[str, Any]:
 
 
 def install(name: str, environ: Mapping[str, str], command: str) -> bool:
-    """Write the entries; -> whether anything changed. Raises FileUnusable for a file of another shape, WriteFailed."""
+    """Write the entries; -> whether anything changed. Raises NotOurs for a file of another shape, WriteFailed."""
     path = HOSTS[name].path(environ)
     data, before = _read(path)
     after = _without(before, name)
@@ -70,7 +71,7 @@ def install(name: str, environ: Mapping[str, str], command: str) -> bool:
     if after == before:
         return False
     files.make_folder(path.parent)
-    if data and not installed(before, name):
+    if path.exists() and not installed(before, name):
         files.replace(_backup(path), data)
     _replace(path, _dumped(after))
     return True
@@ -84,8 +85,8 @@ def remove(name: str, environ: Mapping[str, str]) -> bool:
     if not installed(before, name):
         return False
     after = _without(before, name)
-    kept = backup.read_bytes() if backup.is_file() else b""
-    if kept and _parsed(path, kept) == after:
+    kept = backup.read_bytes() if backup.is_file() else None
+    if kept is not None and _parsed(path, kept) == after:
         _replace(path, kept)
     elif after:
         _replace(path, _dumped(after))
@@ -96,7 +97,7 @@ def remove(name: str, environ: Mapping[str, str]) -> bool:
 
 
 def status(name: str, environ: Mapping[str, str]) -> bool:
-    """Whether our entries stand in an agent's settings. Raises FileUnusable."""
+    """Whether our entries stand in an agent's settings. Raises NotOurs."""
     return installed(_read(HOSTS[name].path(environ))[1], name)
 
 
@@ -140,12 +141,13 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any]]:
 
 def _parsed(path: Path, data: bytes) -> dict[str, Any]:
     try:
-        obj = orjson.loads(data) if data.strip() else {}
+        text = data.removeprefix(BOM)
+        obj = orjson.loads(text) if text.strip() else {}
     except orjson.JSONDecodeError as error:
-        raise FileUnusable(path, str(error)) from error
+        raise NotOurs(path, str(error)) from error
     events = obj.get("hooks", {}) if isinstance(obj, dict) else None
     if not isinstance(events, dict) or not all(isinstance(groups, list) for groups in events.values()):
-        raise FileUnusable(path, '{"hooks": {"…": […]}}')
+        raise NotOurs(path, 'not {"hooks": {"…": […]}}')
     return obj
 
 

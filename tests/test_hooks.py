@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nebula import hooks
-from nebula.errors import FileUnusable
+from nebula.errors import NotOurs
 from nebula.mind import Mind
 from nebula.mindlib import files
 
@@ -31,7 +31,7 @@ FOREIGN = b"""{
 
 
 @pytest.mark.parametrize("agent", hooks.HOSTS)
-@pytest.mark.parametrize("before", [None, b"", b"{}", FOREIGN])
+@pytest.mark.parametrize("before", [None, b"", b"{}", b"\xef\xbb\xbf{}\r\n", FOREIGN])
 def test_in_and_out_again(own_environment: Path, nebula: Nebula, agent: str, before: bytes | None) -> None:
     """Twice is once; what others wrote stays; taken out, the file is byte for byte as it was, alone."""
     path = hooks.HOSTS[agent].path(os.environ)
@@ -44,6 +44,7 @@ def test_in_and_out_again(own_environment: Path, nebula: Nebula, agent: str, bef
     assert nebula("hooks", "install", agent, "--json").data["changed"] is False
     assert path.read_bytes() == once
     assert nebula("hooks", "status", "--json").data["agents"] == {name: name == agent for name in hooks.HOSTS}
+    assert nebula("hooks", "status", agent, "--json").data["agents"] == {agent: True}
     events = json.loads(once)["hooks"]
     host = hooks.HOSTS[agent]
     for event in (host.start, host.prompt):
@@ -55,7 +56,7 @@ def test_in_and_out_again(own_environment: Path, nebula: Nebula, agent: str, bef
         assert path.stat().st_mode & 0o777 == 0o640
     assert nebula("hooks", "remove", agent, "--json").data["changed"] is True
     assert nebula("hooks", "remove", agent, "--json").data["changed"] is False
-    assert (path.read_bytes() if path.exists() else b"") in ({before} if before else {b"", None})
+    assert (path.read_bytes() if path.exists() else None) == before
     assert [one.name for one in path.parent.iterdir()] == ([path.name] if path.exists() else [])
 
 
@@ -70,14 +71,15 @@ def test_what_others_changed_meanwhile_stays(own_environment: Path) -> None:
     assert json.loads(path.read_bytes()) == {**json.loads(FOREIGN), "theme": "dark"}
 
 
-@pytest.mark.parametrize("data", [b"{,}", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": 1}}', b"\xff"])
+@pytest.mark.parametrize("data", [b"{,}", b"// mine\n{}", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": 1}}', b"\xff"])
 def test_a_file_of_another_shape_is_left_alone(own_environment: Path, data: bytes) -> None:
     path = hooks.HOSTS["codex"].path(os.environ)
     path.parent.mkdir()
     path.write_bytes(data)
-    with pytest.raises(FileUnusable):
+    with pytest.raises(NotOurs) as refused:
         hooks.install("codex", os.environ, "x")
-    with pytest.raises(FileUnusable):
+    assert "--print" in refused.value.hint
+    with pytest.raises(NotOurs):
         hooks.remove("codex", os.environ)
     assert path.read_bytes() == data
 

@@ -21,6 +21,8 @@ SENTENCES: dict[str, str] = {
     "hint.cannot_use": "Run `nebula doctor`.",
     "error.ledger_unusable": "The ledger {path} can't be read: {reason}.",
     "hint.ledger_unusable": "It must be a readable file; `nebula doctor` looks at all of them.",
+    "error.not_ours": "{path} is no JSON that can be edited (comments are none): {reason}. Not a byte was changed.",
+    "hint.not_ours": "See `nebula hooks install … --print`, and put it in by hand.",
     "error.file_unusable": "{path} can't be read: {reason}.",
     "hint.file_unusable": "Check the name and the rights.",
     "error.settings_unusable": "Setting {key} in {path} can't be used: {reason}.",

@@ -21,6 +21,8 @@ SENTENCES: dict[str, str] = {
     "hint.cannot_use": "请运行 `nebula doctor`。",
     "error.ledger_unusable": "账本 {path} 读不了：{reason}。",
     "hint.ledger_unusable": "它必须是可读的文件；`nebula doctor` 会逐个检查。",
+    "error.not_ours": "{path} 不是能改的 JSON（注释也不算）：{reason}。一个字节没动。",
+    "hint.not_ours": "看 `nebula hooks install … --print`，自己把它放进去。",
     "error.file_unusable": "{path} 读不了：{reason}。",
     "hint.file_unusable": "请检查名字和权限。",
     "error.settings_unusable": "{path} 里的设置 {key} 不能用：{reason}。",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LIMIT = 3.0  # seconds that a host is ever kept waiting
 LOCK_LIMIT = 0.5
 Agent = Annotated[str, typer.Argument(metavar="claude-code|codex|gemini")]
+OneAgent = Annotated[str, typer.Argument(metavar="[claude-code|codex|gemini]", show_default=False)]
 
 
 def register(app: typer.Typer) -> None:
@@ -56,11 +57,13 @@ def install(run: Run, agent: Agent, *, print_: Annotated[bool, typer.Option("--p
     return Outcome({"path": str(path), "changed": changed}, [[(said, "")]])
 
 
-def status(run: Run) -> Outcome:
-    """Which agents have the hooks."""
+def status(run: Run, agent: OneAgent = "") -> Outcome:
+    """Which agents have the hooks; one that is named, or all."""
     from nebula import hooks
 
-    found = {name: hooks.status(name, run.environ) for name in hooks.HOSTS}
+    if agent:
+        _host(agent)
+    found = {name: hooks.status(name, run.environ) for name in hooks.HOSTS if agent in ("", name)}
     said = [f"{name:<12} {messages.say('hooks.on' if on else 'hooks.off')}" for name, on in found.items()]
     return Outcome({"agents": found}, [[(line, "")] for line in said])
 
