@@ -24,7 +24,7 @@ SENTENCES: dict[str, str] = {
     "error.not_ours": "{path} is no JSON that can be edited (comments are none): {reason}. Not a byte was changed.",
     "hint.not_ours": "See `nebula hooks install … --print`, and put it in by hand.",
     "error.file_unusable": "{path} can't be read: {reason}.",
-    "hint.file_unusable": "Check the name and the rights.",
+    "hint.file_unusable": "Check the name, the rights, and that it is a file of that kind.",
     "error.settings_unusable": "Setting {key} in {path} can't be used: {reason}.",
     "hint.settings_unusable": "Mend or remove that key in the file.",
     "error.write_failed": "Could not write {path}: {reason}. Nothing that was there before is lost.",

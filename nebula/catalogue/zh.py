@@ -24,7 +24,7 @@ SENTENCES: dict[str, str] = {
     "error.not_ours": "{path} 不是能改的 JSON（注释也不算）：{reason}。一个字节没动。",
     "hint.not_ours": "看 `nebula hooks install … --print`，自己把它放进去。",
     "error.file_unusable": "{path} 读不了：{reason}。",
-    "hint.file_unusable": "请检查名字和权限。",
+    "hint.file_unusable": "请检查名字、权限，和它是不是这种文件。",
     "error.settings_unusable": "{path} 里的设置 {key} 不能用：{reason}。",
     "hint.settings_unusable": "请在这个文件里改正或删去这一项。",
     "error.write_failed": "写不了 {path}：{reason}。原有内容一点没丢。",
