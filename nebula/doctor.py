@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import messages, outlook, places, repair, selftest
@@ -228,7 +228,27 @@ def _meaning(patient: _Patient) -> Check:
         return Check("meaning", "warn", _say("no_numpy"), messages.say("hint.numpy_missing"), facts)
     if patient.refusal:
         return Check("meaning", "warn", _say("not_counted"), patient.refusal.hint, facts)
-    return _covered(Mind(patient.place.folder, now=patient.now).peek(), facts)
+    mind = Mind(patient.place.folder, now=patient.now)
+    return _with_second(mind, _covered(mind.peek(), facts))
+
+
+def _with_second(mind: Mind, check: Check) -> Check:
+    """The same check with the second encoder's files looked at, where the mind has one."""
+    name = mind.settings.recall.second_encoder
+    if not name:
+        return check
+    from nebula.encoder import added
+
+    try:
+        wrong, reason = added.get(name).wrong(), ""
+    except NebulaError as error:
+        wrong, reason = [], error.message
+    facts = {**check.facts, "second": name, "second_wrong": wrong}
+    line = f"{check.line} / {_say('second', name=name)}"
+    if not wrong and not reason:
+        return replace(check, line=line, facts=facts)
+    hint = reason or _say("second_wrong", name=name, names=_some(wrong))
+    return replace(check, status="warn", line=line, hint=_joined([check.hint, hint]), facts=facts)
 
 
 def _covered(seen: Built, facts: Mapping[str, Any]) -> Check:

@@ -376,6 +376,15 @@ class ModelUnusable(NotSetUp):
         super().__init__(path=path, reason=reason)
 
 
+class EncoderUnusable(NotSetUp):
+    """A folder that can't serve as a second encoder, or an added one that is gone or damaged."""
+
+    code = "encoder_unusable"
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path=path, reason=reason)
+
+
 class EmbeddingNotSet(NotSetUp):
     """Vectors of a server are asked for and what it takes to ask is missing, or they are switched off."""
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nebula.context import Context
     from nebula.drafts import Heart
     from nebula.encoder import Encoder
+    from nebula.encoder.added import Added as EncoderAdded
     from nebula.index.cache import Cache
     from nebula.index.catchup import Embedder
     from nebula.index.view import Index
@@ -82,6 +83,7 @@ class Mind:
                 self.store.named(CONFIG), str(error.facts["key"]), str(error.facts["reason"])
             ) from error
         self._encoder: Encoder | None = None
+        self.second_opened: tuple[EncoderAdded, Encoder] | None = None  # by nebula.second alone
         self._opened: Index | None = None
         if (self.store.local / ERASING).exists():
             from nebula import erasure
@@ -181,6 +183,8 @@ class Mind:
         other = Mind(self.place, overrides=overrides, now=self.now, lock_timeout=self.store.lock_timeout)
         if other.settings.recall.lowercase == self.settings.recall.lowercase:
             other._encoder = self._encoder
+        if other.settings.recall.second_encoder == self.settings.recall.second_encoder:
+            other.second_opened = self.second_opened
         return other
 
     # recalling
@@ -319,7 +323,12 @@ class Mind:
         encoder, cache = self.encoder(), self.cache()
         index = cache.open(self._embedder(None, progress), compact=True)
         calibration.prepare(index, encoder, self.settings.recall, cache.folder)
-        return self._built(index, encoder)
+        built = self._built(index, encoder)
+        if self.settings.recall.second_encoder:
+            from nebula import second
+
+            second.over(self, index, None, progress)
+        return built
 
     def peek(self) -> Built:
         """The state of the dense index as it lies there: nothing is filled in or written. Raises NotSetUp."""
@@ -373,7 +382,12 @@ class Mind:
             index = self.cache().follow(self._embedder(limit, progress))
         except NebulaError as error:
             return None, [Notice("index_behind", {"reason": error.message})]
-        return index, missing(index) if index else []
+        notices = missing(index) if index else []
+        if index and self.settings.recall.second_encoder:
+            from nebula import second
+
+            notices += second.over_or_told(self, index, limit, progress)[1]
+        return index, notices
 
     def marks(self) -> Marks | None:
         """What the index has consumed, for a writer that takes the next id; None without numpy."""
@@ -385,7 +399,12 @@ class Mind:
             key = self.encoder().key
         except NebulaError:
             return 0
-        return self.cache().adopt(other.local / INDEX, key)
+        given = self.cache().adopt(other.local / INDEX, key)
+        if self.settings.recall.second_encoder:
+            from nebula import second
+
+            given += second.adopt(self, other.local / INDEX)
+        return given
 
     def index(self) -> Index:
         """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
@@ -414,18 +433,10 @@ class Mind:
         return Cache(self.store, f"{tokens}-{case}", tokens)
 
     def _embedder(self, limit: int | None, progress: Callable[[int, int], None] | None = None) -> Embedder:
-        import numpy as np
-
-        from nebula.index.catchup import Embedder
+        from nebula.index.catchup import Embedder, by_text
 
         encoder = self.encoder()
-
-        def embed(texts: Sequence[str]) -> Any:
-            encoded = encoder.encode(texts)
-            starts = np.searchsorted(encoded.owner, np.arange(1, len(texts)))
-            return np.split(encoded.vectors, starts)
-
-        return Embedder(encoder.key, embed, limit, progress)
+        return Embedder(encoder.key, lambda texts: by_text(encoder.encode(texts), len(texts)), limit, progress)
 
 
 def _store(place: Path | Address, lock_timeout: float) -> Store:

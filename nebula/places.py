@@ -58,6 +58,11 @@ def erase_key() -> Path:
     return _data() / "erase.key"
 
 
+def encoders() -> Path:
+    """Where encoders that a person added lie, one folder each (see encoder.added)."""
+    return _data() / "encoders"
+
+
 def cache_of(address: Address) -> Path:
     """This machine's folder for a mind in a database: its index, and what was shown lately."""
     import hashlib

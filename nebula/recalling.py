@@ -127,6 +127,12 @@ def search_in(
 
         replaced = index.replaced(clock.seconds(mind.now()))
         index = past.as_of(index, clock.write(as_of))
+    if probe is not None and probe.second is not None:
+        from nebula import second
+        from nebula.mind import CATCH_UP_BYTES
+
+        index, told = second.over_or_told(mind, index, None if whole else CATCH_UP_BYTES, write=not whole)
+        notices += told
     return MappedSearch(index, mind.settings, now, filters, ageing, replaced), probe, notices
 
 
@@ -179,9 +185,15 @@ def probe_of(mind: Mind, query: str) -> tuple[Probe | None, list[Notice]]:
     """
     cut = [Notice("query_cut", {"characters": QUERY_CHARACTERS})] if len(query) > QUERY_CHARACTERS else []
     try:
-        return asking.probe(query[-QUERY_CHARACTERS:], mind.encoder(), mind.settings.recall), cut
+        asked = asking.probe(query[-QUERY_CHARACTERS:], mind.encoder(), mind.settings.recall)
     except NebulaError as error:
         return None, [Notice("dense_broken", {"reason": error.message})]
+    if not mind.settings.recall.second_encoder:
+        return asked, cut
+    from nebula import second
+
+    asked, told = second.probe(mind, query[-QUERY_CHARACTERS:], asked)
+    return asked, [*cut, *told]
 
 
 def ageing_of(settings: ForgettingSettings, now: int) -> Ageing:

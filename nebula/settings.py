@@ -62,6 +62,8 @@ class RecallSettings:
         "full", choice("full", "words")
     )  # words and character 1-, 2-grams | jieba words alone
     lowercase: bool = _figure(True, FLAG)  # the vocabulary has no upper case: "GitHub" would be [UNK]
+    second_encoder: str = _figure("", TEXT)  # one of `encoder list`, for what is mainly in Latin script
+    second_share: float = _figure(0.5, SHARE)  # of the dense score, where both encoders know query and memory
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from nebula import clock
 from nebula.index import has_numpy
 from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
-from nebula.recall.fusion import ROUTES, SPEAKER
+from nebula.recall.fusion import ROUTES, SECOND, SPEAKER
 from nebula.recall.ranking import ROUTE_DEPTH
 from nebula.recall.recollect import chosen
 from nebula.recalling import Ask, seek
@@ -111,7 +111,7 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         place,
         len(found.found.candidates),
         _hit(mind, found, memory.ref, place),
-        [_part(mind, found, row, name) for name in (*ROUTES, SPEAKER)],
+        [_part(mind, found, row, name) for name in _parts(found)],
         found.search.words(found.question.terms, row) if row >= 0 else {},
         _meaning(found, row),
         found.search.edges_to(row, EDGES) if row >= 0 else (),
@@ -143,9 +143,19 @@ def _hit(mind: Mind, found: Sought, ref: str, place: int | None) -> Hit | None:
     return next((hit for hit in hits if hit.memory.ref == ref), None)
 
 
+def _parts(found: Sought) -> list[str]:
+    """The names of the mixture's parts; a second encoder's only where it was asked."""
+    probe = found.question.probe
+    return [*ROUTES, *([SECOND] if probe is not None and probe.second is not None else []), SPEAKER]
+
+
 def _part(mind: Mind, found: Sought, row: int, name: str) -> Part:
     """One part as the mixture sees it, also of a memory that is no candidate."""
     recall, rankings = mind.settings.recall, found.found.rankings
+    if name == SECOND:
+        weight = recall.w_dense if recall.fusion == "scores" else 0.0
+        score = found.search.scores(name, [row])[0] if weight and row >= 0 else 0.0
+        return Part(name, "found" if score else "nothing", score, weight, weight * score)
     weight = float(getattr(recall, f"w_{name}"))
     if name == SPEAKER:
         asked = bool(found.question.names) and bool(weight) and recall.fusion == "scores"

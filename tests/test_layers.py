@@ -59,6 +59,7 @@ LAYERS = (
             "handles",
             "more",
             "why",
+            "second",
             "remedy",
             "tuning",
             "duplicates",

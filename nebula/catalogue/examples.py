@@ -70,6 +70,9 @@ nebula export backup.zip""",
     "erase": """nebula erase n1 --dry-run
 nebula erase n1 --yes""",
     "embed": "nebula embed --build",
+    "encoder.add": "nebula encoder add ./bge-small-en --instruction 'Represent this sentence: '",
+    "encoder.list": "nebula encoder list",
+    "encoder.remove": "nebula encoder remove",
     "doctor": """nebula doctor
 nebula doctor --repair
 nebula doctor --verify""",

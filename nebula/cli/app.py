@@ -24,7 +24,7 @@ GROUPS = {
     "life": ("consolidate", "schedule", "forecast", "stats", "log", "longterm", "mood"),
     "look": ("map", "sky", "panel"),
     "story": ("subject",),
-    "tend": ("doctor", "embed", "config", "tune", "import", "export", "merge", "mind", "store", "erase"),
+    "tend": ("doctor", "embed", "encoder", "config", "tune", "import", "export", "merge", "mind", "store", "erase"),
     "agents": ("mcp", "hooks"),
     "try": ("demo", "bench"),
 }
@@ -49,6 +49,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "erase": ("erase",),
     "subject_group": ("subject",),
     "meaning": ("embed",),
+    "encoder": ("encoder",),
     "config": ("config",),
     "doctor": ("doctor",),
     "mcp": ("mcp",),

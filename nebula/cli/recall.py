@@ -185,6 +185,7 @@ def hit_object(hit: Hit) -> dict[str, Any]:
         "factors": dict(hit.factors),
         "parts": dict(hit.parts),
         "edge": hit.edge,
+        **({"encoders": dict(hit.encoders)} if hit.encoders else {}),
     }
 
 
@@ -213,7 +214,9 @@ def _explained(hit: Hit) -> list[Line]:
     routes = "  ".join(f"{ROUTES[n]}#{place.rank} {place.score:.4f}" for n, place in hit.routes.items())
     moved = {name: value for name, value in hit.factors.items() if abs(value - 1.0) >= 0.00005}
     factors = " ".join(f"{messages.say(f'factor.{name}')}×{value:.4f}" for name, value in moved.items())
-    parts = [f"{ROUTES.get(name, messages.say('word.speaker'))} {value:.4f}" for name, value in hit.parts.items()]
+    marks = {**ROUTES, "speaker": messages.say("word.speaker"), "second": ROUTES["dense"]}
+    marks |= {name: f"{marks[name]}({encoder})" for name, encoder in hit.encoders.items()}
+    parts = [f"{marks[name]} {value:.4f}" for name, value in hit.parts.items()]
     said = [routes, f"{' + '.join(parts)} = {hit.fused:.5f}  {factors}  = {hit.score:.5f}  (A {hit.a:.3f})"]
     said += [f"图 ← {hit.edge}"] if hit.edge else []
     said += [f"w {hit.memory.w:g}  {hit.memory.w_why}"] if hit.memory.w_why else []

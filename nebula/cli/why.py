@@ -91,7 +91,7 @@ def _two(value: float | None) -> str:
 def _score(found: Why) -> Iterator[tuple[str, str]]:
     """What each part gives, their sum, and the factors that make the score of it."""
     for part in found.parts:
-        if part.state == "unasked" or (part.state == "nothing" and part.name == "speaker"):
+        if part.state == "unasked" or (part.state == "nothing" and part.name in {"speaker", "second"}):
             continue
         yield _part(found, part), "  "
         if part.name == "lexical":

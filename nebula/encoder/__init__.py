@@ -48,12 +48,15 @@ class Encoder:
     and the weights' fingerprint: vectors of different keys must never be compared.
     """
 
-    def __init__(self, weights: Weights, bert: Bert, *, lowercase: bool) -> None:
+    def __init__(self, weights: Weights, bert: Bert, *, lowercase: bool, longest: int | None = None) -> None:
         self.model = weights.config.name
         self.dimensions = weights.config.hidden_size
         mode = "lower" if lowercase else "cased"
         self.key = f"{self.model}/{mode}/{_pieces.RULE}/{weights.fingerprint}"
         self._longest = weights.config.max_position_embeddings
+        if longest is not None and longest < self._longest:
+            self._longest = longest
+            self.key += f"/{longest}"
         self._wordpiece = WordPiece(weights.words, lowercase=lowercase)
         self._bert = bert
 
@@ -130,10 +133,11 @@ def bundled_folder() -> Path:
     return places.asset(BUNDLED)
 
 
-def open_encoder(folder: Path | None = None, *, lowercase: bool = True) -> Encoder:
+def open_encoder(folder: Path | None = None, *, lowercase: bool = True, longest: int | None = None) -> Encoder:
     """Open the encoder of a folder (config.json, vocab.txt, safetensors), the bundled one without a folder.
 
     `lowercase` folds case, accents, and full-width letters and digits, which the bundled vocabulary needs.
+    `longest`: tokens of a piece at most, where the model was trained for fewer than it has positions.
     Raises NumpyMissing, ModelMissing, and ModelUnusable with the file and the reason.
     """
     try:
@@ -143,4 +147,4 @@ def open_encoder(folder: Path | None = None, *, lowercase: bool = True) -> Encod
     from nebula.encoder import bert, weights
 
     loaded = weights.load(bundled_folder() if folder is None else folder)
-    return Encoder(loaded, bert.Bert(loaded), lowercase=lowercase)
+    return Encoder(loaded, bert.Bert(loaded), lowercase=lowercase, longest=longest)

@@ -27,6 +27,8 @@ LIMITS = {
     "vocab_size": 2_000_000, "hidden_size": 16_384, "num_hidden_layers": 200, "num_attention_heads": 512,
     "intermediate_size": 131_072, "max_position_embeddings": 65_536, "type_vocab_size": 64,
 }  # fmt: skip
+#: Tokens of a piece, [CLS] and [SEP] among them, below which none can be cut.
+SHORTEST = 4
 CONFIG_LIMIT = 1 << 20
 VOCABULARY_LIMIT = 1 << 26
 #: Samples of the weights that go into the fingerprint: enough to tell two trainings of one layout apart.
@@ -62,19 +64,19 @@ class Weights:
 
 def load(folder: Path) -> Weights:
     """Read and check the folder; the weights stay on the disk. Raises ModelMissing and ModelUnusable."""
-    paths = _paths(folder)
+    found = paths(folder)
     digest = hashlib.blake2b(digest_size=10)
-    config_bytes = _read(paths[0], CONFIG_LIMIT)
-    config = _config(paths[0], config_bytes)
-    vocabulary_bytes = _read(paths[1], VOCABULARY_LIMIT)
-    words = _words(paths[1], vocabulary_bytes, config)
-    arrays = _tensors(paths[2], config)
-    for part in (config_bytes, vocabulary_bytes, _samples(paths[2])):
+    config_bytes = _read(found[0], CONFIG_LIMIT)
+    config = _config(found[0], config_bytes)
+    vocabulary_bytes = _read(found[1], VOCABULARY_LIMIT)
+    words = _words(found[1], vocabulary_bytes, config)
+    arrays = _tensors(found[2], config)
+    for part in (config_bytes, vocabulary_bytes, _samples(found[2])):
         digest.update(len(part).to_bytes(8, "little") + part)
-    return Weights(paths[2], config, words, arrays, digest.hexdigest())
+    return Weights(found[2], config, words, arrays, digest.hexdigest())
 
 
-def _paths(folder: Path) -> tuple[Path, Path, Path]:
+def paths(folder: Path) -> tuple[Path, Path, Path]:
     """config.json, vocab.txt and the one safetensors file."""
     model = folder / "model.safetensors"
     if not folder.is_dir() or not (folder / "config.json").is_file():
@@ -112,8 +114,8 @@ def _config(path: Path, text: bytes) -> Config:
     sizes = {key: _size(path, found, key) for key in LIMITS}
     if sizes["hidden_size"] % sizes["num_attention_heads"]:
         raise ModelUnusable(path, "hidden_size is no multiple of num_attention_heads")
-    if sizes["max_position_embeddings"] < 4:
-        raise ModelUnusable(path, "max_position_embeddings is below 4")
+    if sizes["max_position_embeddings"] < SHORTEST:
+        raise ModelUnusable(path, f"max_position_embeddings is below {SHORTEST}")
     if found.get("hidden_act", "gelu") != "gelu":
         raise ModelUnusable(path, f"hidden_act {str(found['hidden_act'])[:40]} is not gelu")
     eps = found.get("layer_norm_eps", 1e-12)

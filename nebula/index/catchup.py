@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nebula.encoder import Encoded
     from nebula.index.parts import Parts
     from nebula.index.segments import Arrival
     from nebula.mindlib.ledger import Line
@@ -51,6 +52,11 @@ class Embedder:
     embed: Embed
     limit: int | None = None
     progress: Callable[[int, int], None] | None = None  # (done, of)
+
+
+def by_text(encoded: Encoded, texts: int) -> list[Array]:
+    """What an encoder gave for so many texts, text by text: [p, d] each."""
+    return np.split(encoded.vectors, np.searchsorted(encoded.owner, np.arange(1, texts)))
 
 
 # what there is to do

@@ -37,6 +37,9 @@ class Index:
     vectors: Vectors
     strings: state.Strings
     embedded: int = 0
+    #: A second encoder's vectors of the rows in Latin script (see index.second).
+    second: Vectors | None = None
+    second_waiting: int = 0  # texts that it has not seen
 
     @property
     def postings(self) -> Postings:

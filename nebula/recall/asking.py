@@ -33,10 +33,13 @@ def terms(query: str, recall: RecallSettings) -> dict[str, float]:
     return found
 
 
-def probe(query: str, encoder: Encoder, recall: RecallSettings) -> Probe:
-    """The unit vectors of a query's pieces and of its sentences. Raises what the encoder raises."""
+def probe(query: str, encoder: Encoder, recall: RecallSettings, instruction: str = "") -> Probe:
+    """The unit vectors of a query's pieces and of its sentences, each behind the instruction that the model wants.
+
+    Raises what the encoder raises.
+    """
     clauses = dialogue.clauses(query) if recall.clauses else []
-    encoded = encoder.encode([query, *(clause.text for clause in clauses)])
+    encoded = encoder.encode([instruction + text for text in (query, *(clause.text for clause in clauses))])
     whole = encoded.owner == 0
     if not clauses:
         return Probe(encoded.vectors[whole])

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 ROUTES: Mapping[str, str] = {"lexical": "词", "dense": "义", "graph": "图", "time": "时"}
 #: What also adds to a score and is no route: it finds nothing by itself.
 SPEAKER = "speaker"
+#: A second encoder's part of the dense route's score (see recall.mixed); weighs as `dense` does.
+SECOND = "second"
 
 
 def fuse(

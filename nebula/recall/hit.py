@@ -36,6 +36,9 @@ class Probe:
     whole: Any
     clauses: Any = ()
     back: Sequence[int] = ()
+    model: str = ""  # the encoder's name
+    #: The same query under a second encoder, where there is one for it.
+    second: Probe | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Hit:
     old: bool = False
     #: For a hit of the graph: the edge that brought it most, e.g. "n3 共同关键词 灯塔·看守".
     edge: str = ""
+    #: Where two encoders gave to it: the part's name in `parts` -> the encoder's.
+    encoders: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def label(self) -> str:

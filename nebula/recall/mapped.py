@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.recall.hit import Filters, Probe
     from nebula.recall.lexical import Term
+    from nebula.recall.mixed import Mixed
     from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
 
@@ -64,6 +65,7 @@ class MappedSearch:
         self._walk: graph.Walk | None = None
         self._probe: Probe | None = None
         self._near = Ranking()
+        self._mixed: Mixed | None = None
         self._share: Array = np.zeros(0)
         self._windows: Sequence[tuple[int, int]] = ()
         self._seen: dict[int, Mapping[str, Any]] = {}
@@ -118,9 +120,15 @@ class MappedSearch:
 
     def dense(self, probe: Probe, k: int) -> Ranking:
         """See `recall.dense`."""
-        self._probe = probe
+        self._probe, self._mixed = probe, None
         self._near = dense.rank(probe, self.index, self.eligible, self.settings.recall.clauses, k)
-        return self._noted(self._near)
+        if probe.second is None or self.index.second is None:
+            return self._noted(self._near)
+        from nebula.recall.mixed import Mixed
+
+        # the floor was calibrated on the first encoder alone: `_near` stays its, and so does what `evidence` says
+        self._mixed = Mixed(probe, self.index, self.settings.recall)
+        return self._noted(self._mixed.rank(self.eligible, k))
 
     def time(self, windows: Sequence[tuple[int, int]], k: int) -> Ranking:
         """The rows written in one of the windows; score 1."""
@@ -143,7 +151,11 @@ class MappedSearch:
             found = self._lent(at)
         elif route == "dense" and self._probe is not None:
             last = self._near.scores[-1] if self._near.scores else 0.0
-            found = np.nan_to_num(dense.scores(self._probe, self.index, at, self.settings.recall.clauses), nan=last)
+            mixed, clauses = self._mixed, self.settings.recall.clauses
+            own = mixed.parts(at)[0] if mixed else dense.scores(self._probe, self.index, at, clauses)
+            found = np.nan_to_num(own, nan=last)
+        elif route == "second" and self._mixed is not None:
+            found = self._mixed.parts(at)[1]
         elif route == "graph" and self._walk is not None:
             p = dict(zip(self._walk.nodes.tolist(), self._walk.p.tolist(), strict=True))
             most = max(p.values())

@@ -132,6 +132,7 @@ def chosen(search: Search, question: Question, settings: Settings, found: Ranked
                 {part: values[row] for part, values in found.parts.items() if values.get(row)},
                 search.is_old(row),
                 edge,
+                _encoders(question.probe, row, found.parts),
             )
         )
     hits.sort(key=lambda hit: -hit.score)
@@ -183,11 +184,20 @@ def fuse(
     scores = {route: search.scores(route, rows) for route in rankings}
     if question.names and weights[fusion.SPEAKER]:
         scores[fusion.SPEAKER] = search.spoken(sorted(question.names), rows)
+    if question.probe is not None and question.probe.second is not None:
+        scores[fusion.SECOND], weights[fusion.SECOND] = search.scores(fusion.SECOND, rows), recall.w_dense
     added = {
         part: {row: weights[part] * value for row, value in zip(rows, values, strict=True)}
         for part, values in scores.items()
     }
     return fusion.mix(rows, scores, weights, search.order), added
+
+
+def _encoders(probe: Probe | None, row: int, parts: Mapping[str, Mapping[int, float]]) -> dict[str, str]:
+    """Which encoder stands behind which part of a row, where two of them gave to it."""
+    if probe is None or probe.second is None or not parts.get(fusion.SECOND, {}).get(row):
+        return {}
+    return {"dense": probe.model, fusion.SECOND: probe.second.model}
 
 
 def _places(rankings: Mapping[str, Ranking]) -> dict[int, dict[str, Place]]:

@@ -70,6 +70,8 @@ def features(search: Search, question: Question, settings: Settings, gold: int) 
         if part in rankings:
             ranks[[place[row] for row in rankings[part].ids], at] = np.arange(len(rankings[part].ids))
             scores[:, at] = search.scores(part, rows)
+            if part == "dense" and question.probe is not None and question.probe.second is not None:
+                scores[:, at] += search.scores(fusion.SECOND, rows)
         elif part == fusion.SPEAKER and question.names and rows:
             scores[:, at] = search.spoken(sorted(question.names), rows)
     factor = [modulation.product(modulation.factors(search.facts(row), settings)) for row in rows]

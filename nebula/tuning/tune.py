@@ -15,6 +15,7 @@ from nebula.index import has_numpy
 from nebula.quick import dataclass
 from nebula.recall.hit import Filters
 from nebula.recalling import probe_of, question_of, search_in
+from nebula.text.script import mainly_latin
 from nebula.tuning import queries
 
 if TYPE_CHECKING:
@@ -89,7 +90,9 @@ def tune(mind: Mind, progress: Callable[[int, int], None] | None = None) -> Tune
     kinds = {kind: sum(one.kind == kind for one in known) for kind in queries.KINDS}
     if len(known) < queries.LEAST:
         return Tuned(len(known), kinds, known[:3])
-    search, _, notices = search_in(mind, known[0].query, Filters(), None)
+    # one view serves all questions: one in Latin script brings a second encoder's vectors along, if there is one
+    opening = next((one.query for one in known if mainly_latin(one.query)), known[0].query)
+    search, _, notices = search_in(mind, opening, Filters(), None)
     asked = _ask(mind, search, known, progress)
     return _learned(mind, search, known, asked, kinds, notices)
 
