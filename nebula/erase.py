@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from nebula import clock, erasure, places, seals
 from nebula.errors import UnknownRef, WrongUsage
 from nebula.mindlib import ledger
-from nebula.mindlib.record import to_object
+from nebula.mindlib.record import BY_NAME, to_object
 from nebula.mindlib.store import INDEX
 from nebula.results import Notice
-from nebula.text import quotes
+from nebula.text import normal, quotes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Pla
             raise UnknownRef(ref)
         gone.setdefault(memory.uid, (memory, NAMED))
     for memory in every:
-        if words and any(word.casefold() in said.casefold() for said in _strings(to_object(memory)) for word in words):
+        if _says(memory, words):
             gone.setdefault(memory.uid, (memory, MATCHES))
     _versions(gone, by_name)
     wanted = quotes.sought(memory.text for memory, _ in gone.values())
@@ -92,6 +92,14 @@ def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Pla
         elif quoted:
             near.append(memory.ref)
     return Plan(list(gone.values()), near, words)
+
+
+def _says(memory: Memory, words: Sequence[str]) -> bool:
+    """Whether a memory has one of the words, folded as recall folds them: what recall finds, erase finds."""
+    folded = [normal.fold(word) for word in words]
+    return (
+        any(word in normal.fold(said) for said in _strings(to_object(memory)) for word in folded) if folded else False
+    )
 
 
 def _versions(gone: dict[str, tuple[Memory, str]], by_name: Mapping[str, Memory]) -> None:
@@ -141,7 +149,8 @@ def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[st
     What other memories say themselves does not count, but for `words`: those count wherever they are. The index holds
     numbers; it is searched for the texts' bytes.
     """
-    told = (memory.text for memory in mind.store.read_all().memories)
+    every = mind.store.read_all().memories
+    told = (memory.text for memory in every)
     wanted = quotes.without(quotes.sought(texts), told) | quotes.sought((), words)
     probes = [probe.encode() for probe in {*quotes.probes(texts), *words} & {*wanted.windows, *wanted.whole, *words}]
     found: dict[str, int] = {}
@@ -153,9 +162,13 @@ def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[st
         if name.startswith(f"{INDEX}/"):
             places = sum(probe in data for probe in probes)
         else:
-            places = sum(len(quotes.find(wanted, said)) for said in _sayings(name, data))
+            held = _unpacked(name, data)
+            places = sum(len(quotes.find(wanted, said)) for part, inside in held for said in _sayings(part, inside))
         if places:
             found[name] = places
+    for memory in every:
+        if _says(memory, words):
+            found.setdefault(BY_NAME[memory.ledger].file, 1)
     return found
 
 
@@ -165,6 +178,20 @@ def _every_file(mind: Mind) -> Iterator[tuple[str, Path]]:
             yield path.relative_to(mind.folder).as_posix(), path
     for path in sorted(Path(tempfile.gettempdir()).glob(REPORTS)):
         yield str(path), path
+
+
+def _unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:
+    """A file as its name and bytes; a zip, such as an export left in the folder, as those of what it holds."""
+    if not name.endswith(".zip"):
+        return [(name, data)]
+    import io
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            return [(part.filename, packed.read(part)) for part in packed.infolist()]
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # broken, or under a password
+        return [(name, data)]
 
 
 def _sayings(name: str, data: bytes) -> Iterator[str]:

@@ -40,6 +40,8 @@ def move(mind: Mind, target: Path) -> Moved:
     WriteFailed, LockedTooLong; then all is where it was.
     """
     source, target = mind.folder.absolute(), target.absolute()
+    if source.is_symlink():  # only the link would go, and two minds be left
+        raise FileUnusable(source, f"a link; --mind {source.resolve()}")
     if not source.is_dir():
         raise FileUnusable(source, "no folder")
     if target == source or source.resolve() in target.resolve().parents or target.resolve() in source.resolve().parents:
@@ -59,8 +61,12 @@ def move(mind: Mind, target: Path) -> Moved:
 def _copy(source: Path, target: Path) -> tuple[int, int]:
     """Copy every file with its times, sync it, and read it again. -> (files, bytes). Raises OSError."""
     count = size = 0
-    shutil.copytree(source, target, symlinks=True)
-    target.chmod(0o700)
+    files.make_folder(target)  # 0700 before anything lies in it
+    for path in source.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, target / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, target / path.name, follow_symlinks=False)
     for path in sorted(target.rglob("*")):
         if path.is_symlink() or not path.is_file():
             continue

@@ -372,3 +372,33 @@ def test_no_eight_characters_are_left_in_any_file(seed: int, told: str) -> None:
         assert files_with(folder, secret) == {}
         assert {m.text for m in mind.list(Filters(old=True), None).memories if m.ledger == "notes"} == set(others)
         assert Store(folder).read_all().damages == []
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("我的口令是Ｈｕｎｔｅｒ２", "hunter2"),
+        ("cafe\u0301 Zwunk is shut", "caf\u00e9 zwunk"),
+        ("Die Straße nach Zwunk", "STRASSE"),
+    ],
+)
+def test_what_recall_folds_together_erase_matches(tmp_path: Path, said: str, word: str) -> None:
+    """Full-width, composed and cased forms of a word are that word."""
+    mind = opened(tmp_path / "mind")
+    mind.add(said)
+    assert erase.left(mind, (), [word])["notes.jsonl"] == 1
+    done = erase.erase(mind, erase.plan(mind, words=[word]))
+    assert done.plan.refs == ["n1"]
+    assert done.left == {}
+    assert not files_with(mind.folder, said)
+
+
+def test_an_export_left_in_the_folder_is_looked_into(tmp_path: Path) -> None:
+    """It can't be cut, but is named."""
+    from nebula import export
+
+    mind = opened(tmp_path / "mind")
+    mind.add(SECRET)
+    (mind.folder / "backup.zip").write_bytes(export.pack(mind, as_zip=True))
+    done = erase.erase(mind, erase.plan(mind, ["n1"]))
+    assert list(done.left) == ["backup.zip"]

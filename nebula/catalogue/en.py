@@ -183,6 +183,7 @@ SENTENCES: dict[str, str] = {
     "erase.near": "Share words with it and stay: {refs}",
     "erase.confirm": "Erase these for good?",
     "erase.left": "Still found in {n} places: {files}",
+    "erase.nothing": "Nothing says this; nothing was erased.",
     "erase.none": "0 places left in all files",
     "help.encoder": "A second encoder for what is mainly in Latin script, beside the bundled one.",
     "help.encoder.add": "Copy a BERT folder to the program's data and use it in this mind.",

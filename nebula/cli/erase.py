@@ -44,6 +44,8 @@ def erase(
         texts = [mind.get(ref).text for ref in refs or []]
         return _found(erasing.left(mind, (), [*texts, *words]))
     plan = erasing.plan(mind, refs or [], words)
+    if not plan.memories and not erasing.left(mind, (), words):
+        return Outcome({"dry_run": dry_run, **_data(plan), "left": {}}, [[(messages.say("erase.nothing"), "")]], 1)
     if dry_run:
         return Outcome({"dry_run": True, **_data(plan)}, _lines(plan))
     if not yes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import shutil
 import tempfile
 import zipfile
 from datetime import datetime, timedelta
@@ -220,6 +221,32 @@ def test_a_mind_moves_whole(tmp_path: Path) -> None:
     assert not (tmp_path / "mind").exists()
     assert {p.name for p in tmp_path.iterdir()} == {"deep"}, "nothing is left beside"
     assert opened(done.target).recall("渡轮早上六点开").hits[0].memory.ref == "n1"
+
+
+def test_a_copy_is_nobody_elses_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder is 0700 before anything lies in it, whatever the old one was."""
+    mind = lived_in(tmp_path / "mind")
+    mind.folder.chmod(0o755)
+    seen: list[int] = []
+
+    def copy(source: Path, target: Path, **options: bool) -> object:
+        seen.append(target.parent.stat().st_mode & 0o777)
+        return shutil.copyfile(source, target, **options)
+
+    monkeypatch.setattr(shutil, "copy2", copy)
+    done = relocate.move(mind, tmp_path / "there")
+    assert seen
+    assert {*seen, done.target.stat().st_mode & 0o777} == {0o700}
+
+
+def test_a_link_is_not_moved_for_what_it_points_at(tmp_path: Path) -> None:
+    """Only the link would go, and two minds be left."""
+    mind = lived_in(tmp_path / "mind")
+    (tmp_path / "link").symlink_to(mind.folder)
+    with pytest.raises(FileUnusable, match="mind"):
+        relocate.move(opened(tmp_path / "link"), tmp_path / "there")
+    assert (tmp_path / "link").is_symlink()
+    assert not (tmp_path / "there").exists()
 
 
 def test_places_a_mind_can_not_move_to(tmp_path: Path) -> None:
