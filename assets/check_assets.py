@@ -9,7 +9,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 #: Folders with a SHA256SUMS.
-FOLDERS = ("bge-small-zh-v1.5", "words")
+FOLDERS = ("bge-small-zh-v1.5", "words", "hanzi")
 
 
 class CheckAssets(BuildHookInterface):

@@ -19,7 +19,7 @@ from nebula.index import parts
 from nebula.mindlib import files
 from nebula.recall import floor
 from nebula.recall.floor import Nulls
-from nebula.text import words
+from nebula.text import dialogue, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 #: The figures of a mind hold until it is this much larger or smaller.
 GROWN = 1.25
-#: Kinds of query, each with stock queries of its own: by script, and a few words beside whole sentences.
-KINDS = ("han", "latin", "han-short", "latin-short")
+#: Kinds of query, each with stock queries of its own: by script, and a few words and dialogues beside sentences.
+KINDS = ("han", "latin", "han-short", "latin-short", "han-dialogue", "latin-dialogue")
 #: Characters of a short query in Han script, words of one in Latin script.
 SHORT = {"han": 6, "latin": 3}
 
@@ -54,10 +54,12 @@ class Stock:
 
 
 def kind_of(query: str) -> str:
-    """By which stock queries a query is judged: what a few words find is less near than what a sentence finds."""
+    """By which stock queries a query is judged: few words find nothing as near as a sentence does, a dialogue more."""
     runs = words.RUNS.findall(query)
     han = [run for run in runs if words.unspaced(run)]
     script, length = ("han", len(query.strip())) if han else ("latin", len(runs))
+    if dialogue.is_dialogue(query):
+        return f"{script}-dialogue"
     return f"{script}-short" if length <= SHORT[script] else script
 
 

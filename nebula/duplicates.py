@@ -12,6 +12,7 @@ from nebula.index.hashing import h64
 from nebula.results import Notice
 from nebula.text import likeness
 from nebula.text.keywords import keywords
+from nebula.text.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,7 +61,9 @@ def _candidates(new: Memory, index: Index) -> Iterator[Memory]:
     if own < 0:
         return
     terms = keywords(new.text)
-    rows = [np.flatnonzero(index.table.column("text") == np.uint64(h64(new.text)))[-COMPARED:]] * len(terms or "1")
+    rows = [np.flatnonzero(index.table.column("text") == np.uint64(h64(simplified(new.text))))[-COMPARED:]] * len(
+        terms or "1"
+    )
     rows += [index.keywords.run(h64(term))[0][-REACH:] for term in terms]
     met = np.sort(np.concatenate(rows))
     starts = np.flatnonzero(np.append(True, met[1:] != met[:-1]))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MODEL = BUNDLED
 #: What ships as data, each folder with its SHA256SUMS.
-SHIPPED = (MODEL, "words")
+SHIPPED = (MODEL, "words", "hanzi")
 #: Two sentences that mean alike and share one word, and one that means something else.
 ALIKE, SAME, OTHER = "我下个月要搬去青岛", "搬家去海边城市", "数据库索引坏了"
 #: cos(ALIKE, SAME) and cos(ALIKE, OTHER) by the bundled weights; averaged tokens instead of the first give others.

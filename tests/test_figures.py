@@ -140,7 +140,7 @@ class TestRecall:
 
     def test_factors_at_their_defaults(self) -> None:
         found = modulation.factors(Facts("notes", 0.5, 4.0, 1), SETTINGS)
-        assert found["freshness"] == pytest.approx(0.95 + 0.05 * 0.5)
+        assert found["freshness"] == pytest.approx(0.9 + 0.1 * 0.5)
         assert found["weight"] == pytest.approx(2.0**SETTINGS.recall.weight)
         assert (found["ledger"], found["layer"], found["capture"]) == (1.0, 1.0, 1.0)
 
@@ -181,13 +181,13 @@ class TestSettings:
             "recall.w_dense": 1.0,
             "recall.w_graph": 0.0,
             "recall.w_time": 0.3,
-            "recall.w_speaker": 0.2,
+            "recall.w_speaker": 0.3,
             "recall.clauses": 0.5,
             "recall.before": 0.3,
             "recall.after": 0.2,
-            "recall.floor": 1.6,
+            "recall.floor": 1.1,
             "recall.w_emo": 0.06,
-            "recall.freshness": 0.05,
+            "recall.freshness": 0.1,
             "recall.layer_weights": (1.0,) * 5,
             "graph.hops": 8,
             "graph.d": 0.5,

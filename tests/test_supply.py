@@ -181,8 +181,8 @@ def test_data_that_was_changed_stops_a_build_and_shows_in_doctor(
     check: Any = module(ROOT / "assets" / "check_assets.py")
     for folder in check.FOLDERS:
         assert check.differing(ROOT / "assets" / folder) == []
-    shutil.copytree(ROOT / "assets" / "words", tmp_path / "words")
-    shutil.copytree(ROOT / "assets" / selftest.MODEL, tmp_path / selftest.MODEL)
+    for folder in check.FOLDERS:
+        shutil.copytree(ROOT / "assets" / folder, tmp_path / folder)
     with (tmp_path / "words" / "words.bin").open("r+b") as file:
         file.seek(1000)
         file.write(b"\x01")

@@ -138,8 +138,9 @@ def purge(folder: Path, texts: Iterable[str], timeout: float) -> None:
     import numpy as np
 
     from nebula.index.hashing import h64
+    from nebula.text.simplified import simplified
 
-    gone = np.array([h64(text) for text in texts], np.uint64)
+    gone = np.array([h64(form) for text in texts for form in (text, simplified(text))], np.uint64)
     with files.job_lock(folder / parts.LOCK, timeout):
         found = parts.load(folder)
         found.start_over()

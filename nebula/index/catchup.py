@@ -230,7 +230,7 @@ def embed_missing(store: Store, parts: Parts, mode: Mode, embedder: Embedder, sa
     for start in range(0, len(keys), CHUNK_TEXTS):
         chunk = keys[start : start + CHUNK_TEXTS]
         memories = [read_line(store, table, int(wanted[key][0])) for key in chunk]
-        pieces = embedder.embed([memory.searchable(mode) if memory else "" for memory in memories])
+        pieces = embedder.embed([segments.as_searched(memory, mode) if memory else "" for memory in memories])
         made |= dict(zip(chunk, pieces, strict=True))
         done = start + len(chunk)
         if done == len(keys) or len(made) * SAVED >= table.n - len(keys) + done:

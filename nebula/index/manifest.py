@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
-FORMAT = 7
+FORMAT = 8
 NAME = "manifest.json"
 
 

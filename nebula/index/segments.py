@@ -15,6 +15,7 @@ from nebula.mindlib.store import Namer
 from nebula.quick import dataclass
 from nebula.text import words
 from nebula.text.keywords import keywords
+from nebula.text.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -54,6 +55,12 @@ def name_lines(kind: str, lines: Sequence[Line], table: Table, erased: Collectio
     return [Arrival(memory, line.offset, line.length) for memory, line in named if memory is not None]
 
 
+def as_searched(memory: Memory, mode: Mode) -> str:
+    """The text that words and meaning are taken of, in simplified characters but in the first version's way."""
+    text = memory.searchable(mode)
+    return simplified(text) if mode == "full" else text
+
+
 def build(
     arrivals: Sequence[Arrival], mode: Mode, older: Sequence[Columns], text_of: Callable[[int], str]
 ) -> dict[str, Array]:
@@ -63,7 +70,7 @@ def build(
     """
     texts = [arrival.memory.text for arrival in arrivals]
     # one text after another: what was cut for the one is at hand for the other
-    searched = [arrival.memory.searchable(mode) for arrival in arrivals]
+    searched = [as_searched(arrival.memory, mode) for arrival in arrivals]
     both = [(words.tokens(whole, mode), keywords(text)) for whole, text in zip(searched, texts, strict=True)]
     token_lists, keyword_lists = [tokens for tokens, _ in both], [found for _, found in both]
     segment = columns(

@@ -8,6 +8,7 @@ from nebula import clock
 from nebula.recall.hit import Probe
 from nebula.recall.lexical import FADING
 from nebula.text import dialogue, words
+from nebula.text.simplified import simplified
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,6 +39,7 @@ def probe(query: str, encoder: Encoder, recall: RecallSettings, instruction: str
 
     Raises what the encoder raises.
     """
+    query = simplified(query) if recall.tokens == "full" else query
     clauses = dialogue.clauses(query) if recall.clauses else []
     encoded = encoder.encode([instruction + text for text in (query, *(clause.text for clause in clauses))])
     whole = encoded.owner == 0
@@ -60,7 +62,7 @@ def windows(query: str, now: datetime, recall: RecallSettings) -> list[tuple[int
 
     return [
         (clock.seconds(span.start - span.about), clock.seconds(span.end + span.about))
-        for span in dates.find(query, now)
+        for span in dates.find(simplified(query), now)
     ]
 
 
@@ -69,7 +71,7 @@ def only_dates(query: str, now: datetime) -> bool:
     from nebula.text import dates
     from nebula.text.stopwords import STOP_WORDS
 
-    rest = query
+    rest = query = simplified(query)
     for span in reversed(dates.find(query, now)):
         rest = rest[: span.text_from] + " " + rest[span.text_to :]
     return rest != query and all(word in STOP_WORDS or word in _HAPPENED for word in words.words(rest))

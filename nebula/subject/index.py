@@ -19,6 +19,7 @@ from nebula.subject.chunks import CHUNKS
 from nebula.subject.files import EVENTS, HISTORY, MEMORY
 from nebula.subject.project import read_own
 from nebula.text import words
+from nebula.text.simplified import simplified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,7 +196,7 @@ class SubjectIndex:
         return Partition(
             source,
             [(line, part) for line, part, *_ in rows],
-            [Counter(tokens.split(" ")) if tokens else Counter() for _, _, tokens, _ in rows],
+            [Counter(simplified(tokens).split(" ")) if tokens else Counter() for _, _, tokens, _ in rows],
             vectors,
         )
 

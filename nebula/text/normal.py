@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 
+from nebula.text.simplified import simplified
+
 
 def compose(text: str) -> str:
-    """NFKC: full-width, circled and other dressed-up characters become plain ones; letter case stays."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    """NFKC and simplified: full-width, circled and other dressed-up characters become plain ones; letter case stays."""
+    return text if text.isascii() else simplified(unicodedata.normalize("NFKC", text))
 
 
 def fold(text: str) -> str:
-    """NFKC, then case folding: `ＧｉｔＨｕｂ②` and `github2` become one. Surrogates and controls stay."""
+    """NFKC, simplified, then case folding: `ＧｉｔＨｕｂ②` and `github2` become one. Surrogates and controls stay."""
     return compose(text).casefold()

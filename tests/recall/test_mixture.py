@@ -52,11 +52,11 @@ def test_the_day_a_query_names(tmp_path: Path) -> None:
 
 
 def test_the_speaker_a_query_names(tmp_path: Path) -> None:
-    """By the text's label or the field; .2."""
+    """By the text's label or the field; .3."""
     rows = [{"text": "Caroline: the boat was late"}, {"text": "the boat was late", "speaker": "Melanie"}]
     found = mind(tmp_path, rows).recall("what did Melanie say of the boat", touch=False).hits
     assert found[0].memory.ref == "n2"
-    assert found[0].parts["speaker"] == pytest.approx(0.2)
+    assert found[0].parts["speaker"] == pytest.approx(0.3)
     assert "speaker" not in found[1].parts
 
 
