@@ -163,7 +163,7 @@ def test_precedence_of_settings(nebula: Nebula) -> None:
         settings = {row["key"]: row for row in nebula("config", "list", "--json").data["settings"]}
         return settings[key]["value"], settings[key]["origin"]
 
-    assert origin("recall.freshness") == (0.05, "default")
+    assert origin("recall.freshness") == (0.1, "default")
     nebula("config", "set", "profile", "original")
     assert origin("recall.freshness") == (1.0, "profile")
     assert nebula("config", "set", "recall.freshness", "0.2").code == 0

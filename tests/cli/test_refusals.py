@@ -106,4 +106,4 @@ def test_list_marks_the_old_and_the_pinned(nebula: Nebula) -> None:
 
 def test_explain_leaves_out_what_changes_nothing(nebula: Nebula) -> None:
     nebula("add", "渡轮六点开")
-    assert "×1.00" not in nebula("recall", "渡轮", "--explain", "--no-touch").out
+    assert "×1.0000" not in nebula("recall", "渡轮", "--explain", "--no-touch").out

@@ -96,7 +96,7 @@ def test_every_other_command_refuses(nebula: Nebula, name: str, monkeypatch: pyt
     given = {
         "import": ["."], "merge": ["."], "mind": ["move", "there"], "erase": ["n1", "--dry-run"],
         "longterm": ["show"], "mood": ["feel", "happy", "0.5"], "schedule": ["install"],
-        "yes": ["n1"], "no": ["n1"],
+        "yes": ["n1"], "no": ["n1"], "encoder": ["add", "there"],
     }  # fmt: skip
     said = nebula(name, *given.get(name, []))
     assert said.code == 2, said
