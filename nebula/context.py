@@ -11,10 +11,10 @@ from nebula import clock, discretion, longterm, passage
 from nebula.echo import handed_out
 from nebula.errors import BadValue, FileUnusable, NebulaError, NotSetUp
 from nebula.index import has_numpy
-from nebula.mindlib.record import ECHO, LEDGER_CODE
+from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
+from nebula.recall.filtering import admits, passing
 from nebula.recall.hit import Filters
-from nebula.recall.recollect import admits
 from nebula.results import Notice
 from nebula.text import normal
 
@@ -148,16 +148,9 @@ class _Indexed:
         """Of a ledger those that pass, newest first; with `important` the pinned and the important before them."""
         import numpy as np
 
-        from nebula.index.hashing import h64
-
         column = self.index.table.column
-        holds = (column("ledger") == LEDGER_CODE[ledger]) & (column("valid_to") > self.now)
-        if filters.since is not None:
-            holds &= column("at") >= filters.since
-        for name, wanted in (("via", filters.vias), ("tag", filters.tags)):
-            if wanted:
-                holds &= np.isin(column(name), np.array([h64(one) for one in wanted], np.uint64))
-        rows = np.flatnonzero(holds)
+        passes = passing(replace(filters, ledgers=[ledger]), self.index.table)
+        rows = np.flatnonzero(passes & (column("valid_to") > self.now))
         keys = ("id", "at", "imp", "pinned") if important else ("id", "at")
         rows = rows[np.lexsort([column(key)[rows] for key in keys])[::-1]]
         memories = (self.index.memory(int(row)) for row in rows)

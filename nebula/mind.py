@@ -26,8 +26,8 @@ from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import BY_NAME, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, Store
+from nebula.recall.filtering import admits
 from nebula.recall.hit import Filters
-from nebula.recall.recollect import admits
 from nebula.results import Added, Built, Listing, Notice, Recalled, Setting, missing
 from nebula.settings import RULES, build, check, flatten, origin
 

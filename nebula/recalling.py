@@ -87,6 +87,20 @@ class Sought:
         """The hits that are shown."""
         return self.hits if self.ask.nearest or not self.abstained else ()
 
+    def shown(self, ref: str) -> int | None:
+        """Where a memory stands among what is shown, from 1."""
+        return next((at for at, hit in enumerate(self.came, start=1) if hit.memory.ref == ref), None)
+
+    def rank(self, ref: str) -> int | None:
+        """Where it stands among all candidates, from 1."""
+        row = self.search.row(ref)
+        return next((at for at, one in enumerate(self.found.candidates, start=1) if one.row == row), None)
+
+    def standing(self, ref: str) -> int | None:
+        """Where it stands among the hits, shown or kept silent about; else among all candidates."""
+        hits = (at for at, hit in enumerate(self.hits, start=1) if hit.memory.ref == ref)
+        return next(hits, None) or self.rank(ref)
+
     @property
     def refs(self) -> dict[str, list[str]]:
         """Each route's own refs, best first."""

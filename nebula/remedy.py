@@ -61,8 +61,9 @@ def changes(mind: Mind, memory: Memory, ask: Ask, misses: Sequence[Miss]) -> lis
     """The smallest change of each kind that brings it, fewest steps first. Raises what a recall raises."""
     start = required(ask, misses)
     base = seek(mind, start.ask)
-    if start.steps and _place(base, memory.ref) is not None:
-        return [replace(start, place=_place(base, memory.ref))]
+    at_once = base.shown(memory.ref) if start.steps else None
+    if at_once is not None:
+        return [replace(start, place=at_once)]
     tried = (_brought(mind, memory.ref, change) for change in _candidates(mind, memory, base, start))
     found = [change for change in tried if change is not None]
     best: dict[str, Change] = {}
@@ -99,21 +100,16 @@ def required(ask: Ask, misses: Sequence[Miss]) -> Change:
 _OPTION = {"unwritten": "--as-of", **{name: f"--{name}" for name in ("ledger", "tag", "via", "since", "until")}}
 
 
-def _place(found: Sought, ref: str) -> int | None:
-    """Where it stands among what is shown, from 1."""
-    return next((at for at, hit in enumerate(found.came, start=1) if hit.memory.ref == ref), None)
-
-
 def _brought(mind: Mind, ref: str, change: Change) -> Change | None:
     """The change with the place it really leads to; with `--nearest` and a larger n where it needs these too."""
     if change.ask.whole and _missing(mind) > VECTORS:
         return change
     under = mind.under({**mind.overrides, **change.overrides}) if change.overrides else mind
     found = seek(under, change.ask)
-    if _place(found, ref) is None:
+    if found.shown(ref) is None:
         change = _helped(found, ref, change)
         found = seek(under, change.ask)
-    place = _place(found, ref)
+    place = found.shown(ref)
     return None if place is None else replace(change, place=place)
 
 
@@ -123,8 +119,7 @@ def _helped(found: Sought, ref: str, change: Change) -> Change:
     if found.abstained and not ask.nearest:
         ask = replace(ask, nearest=True)
         steps.append(Step("nearest"))
-    row = found.search.row(ref)
-    place = next((at for at, one in enumerate(found.found.candidates, start=1) if one.row == row), None)
+    place = found.rank(ref)
     if place is not None and ask.n < place <= MOST:
         ask = replace(ask, n=place)
         steps.append(Step("limit", {"n": place}))
@@ -151,7 +146,7 @@ def _words(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iterator[
         query = f"{start.ask.query.rstrip()} {' '.join(group)}"
         step = Step("word", {"words": " ".join(group)})
         change = replace(start, steps=[*start.steps, step], ask=replace(start.ask, query=query))
-        if _place(seek(mind, change.ask), memory.ref) is not None:
+        if seek(mind, change.ask).shown(memory.ref) is not None:
             yield change
             return
 

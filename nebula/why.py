@@ -12,6 +12,7 @@ from nebula import clock
 from nebula.index import has_numpy
 from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
+from nebula.recall.filtering import barring
 from nebula.recall.fusion import ROUTES, SECOND, SPEAKER
 from nebula.recall.ranking import ROUTE_DEPTH
 from nebula.recall.recollect import chosen
@@ -101,8 +102,8 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
     found = seek(mind, ask, explain=True)
     row = found.search.row(memory.ref)
     then = found.search.memory(row) if row >= 0 else None
-    place = place_of(found, memory.ref)
-    came = any(hit.memory.ref == memory.ref for hit in found.came)
+    place = found.standing(memory.ref)
+    came = found.shown(memory.ref) is not None
     misses = [] if came else lost(mind, found, then or memory, place)
     return Why(
         then or memory,
@@ -123,15 +124,6 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         mind.settings.recall.k if mind.settings.recall.fusion == "ranks" else None,
         found.notices,
     )
-
-
-def place_of(found: Sought, ref: str) -> int | None:
-    """Where a memory stands, from 1: among the hits as they are shown, else among all candidates."""
-    shown = [hit.memory.ref for hit in found.hits]
-    if ref in shown:
-        return shown.index(ref) + 1
-    row = found.search.row(ref)
-    return next((at for at, one in enumerate(found.found.candidates, start=1) if one.row == row), None)
 
 
 def _hit(mind: Mind, found: Sought, ref: str, place: int | None) -> Hit | None:
@@ -222,19 +214,19 @@ def lost(mind: Mind, found: Sought, memory: Memory, place: int | None) -> list[M
 
 def barred(filters: Filters, memory: Memory) -> dict[str, dict[str, object]]:
     """The filters that keep a memory out: by option, what was asked for and what the memory has."""
-    found: dict[str, dict[str, object]] = {}
-    for option, wanted, value in (
-        ("ledger", filters.ledgers, memory.ledger),
-        ("tag", filters.tags, memory.tag),
-        ("via", filters.vias, memory.via),
-    ):
-        if wanted and value not in wanted:
-            found[option] = {"wanted": " ".join(wanted), "value": value}
-    if filters.since is not None and memory.seconds < filters.since:
-        found["since"] = {"wanted": clock.write(clock.from_seconds(filters.since)), "value": memory.at}
-    if filters.until is not None and memory.seconds > filters.until:
-        found["until"] = {"wanted": clock.write(clock.from_seconds(filters.until)), "value": memory.at}
-    return found
+    said = {
+        "ledger": (filters.ledgers, memory.ledger),
+        "tag": (filters.tags, memory.tag),
+        "via": (filters.vias, memory.via),
+        "since": (filters.since, memory.at),
+        "until": (filters.until, memory.at),
+    }
+    return {option: {"wanted": _told(said[option][0]), "value": said[option][1]} for option in barring(filters, memory)}
+
+
+def _told(wanted: Sequence[str] | int | None) -> str:
+    """What a filter asks for: a moment in seconds, or words."""
+    return clock.write(clock.from_seconds(wanted)) if isinstance(wanted, int) else " ".join(wanted or ())
 
 
 def successor(mind: Mind, memory: Memory) -> str:

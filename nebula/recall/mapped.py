@@ -12,8 +12,9 @@ from nebula.index import kinds, sessions
 from nebula.index.hashing import h64
 from nebula.index.neighbours import Neighbours
 from nebula.index.table import speaker_hash
-from nebula.mindlib.record import EMOTIONS, LEDGER_CODE, LEDGERS
+from nebula.mindlib.record import EMOTIONS, LEDGERS
 from nebula.recall import dense, graph, lexical
+from nebula.recall.filtering import among, passing
 from nebula.recall.graph import Step
 from nebula.recall.hit import Evidence
 from nebula.recall.modulation import Facts
@@ -21,7 +22,7 @@ from nebula.recall.ranking import Ranking, leading, top
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -81,18 +82,8 @@ class MappedSearch:
     @cached_property
     def eligible(self) -> Array:
         """Rows that may be hits; bool [n]."""
-        column, filters, mask = self.index.table.column, self.filters, self.alive.copy()
-        if filters.ledgers:
-            mask &= _among(column("ledger"), [LEDGER_CODE[name] for name in filters.ledgers])
-        if filters.tags:
-            mask &= _among(column("tag"), map(h64, filters.tags))
-        if filters.vias:
-            mask &= _among(column("via"), map(h64, filters.vias))
-        if filters.since is not None:
-            mask &= column("at") >= filters.since
-        if filters.until is not None:
-            mask &= column("at") <= filters.until
-        return mask
+        found: Array = self.alive & passing(self.filters, self.index.table)
+        return found
 
     def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
         """The rows with the highest shares of the query's information (see `recall.lexical`), neighbours' lent."""
@@ -169,7 +160,7 @@ class MappedSearch:
     def spoken(self, names: Sequence[str], rows: Sequence[int]) -> Sequence[float]:
         """1 for each row that one of the names speaks, else 0."""
         mine = self.index.table.values("speaker", np.array(rows, np.int64))
-        return _among(mine, map(speaker_hash, names)).astype(float).tolist()  # type: ignore[no-any-return]
+        return among(mine, map(speaker_hash, names)).astype(float).tolist()  # type: ignore[no-any-return]
 
     def evidence(self, without: int = -1) -> Evidence | None:
         """The clearest that an eligible row has for the whole query, among the first of the dense route.
@@ -294,11 +285,3 @@ class MappedSearch:
         if len(set(owner.tolist())) < 2:
             return 0.0
         return float((vectors[owner == 0] @ vectors[owner == 1].T).max())
-
-
-def _among(values: Array, few: Iterable[int]) -> Array:
-    """Which values are one of a few, bool [n]; `np.isin` loads numpy.ma for it, 8 ms of a cold recall."""
-    found = np.zeros(len(values), np.bool_)
-    for one in few:
-        found |= values == values.dtype.type(one)
-    return found

@@ -15,11 +15,11 @@ from nebula import clock
 from nebula.index import kinds
 from nebula.mindlib.record import LEDGER_CODE, is_core
 from nebula.recall import lexical
+from nebula.recall.filtering import admits
 from nebula.recall.graph import Step
 from nebula.recall.lexical import Term
 from nebula.recall.modulation import Facts
 from nebula.recall.ranking import Ranking
-from nebula.recall.recollect import admits
 from nebula.text import dialogue, words
 from nebula.text.keywords import keywords
 

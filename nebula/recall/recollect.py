@@ -11,7 +11,7 @@ from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
 from nebula.recall import fusion, modulation
 from nebula.recall.graph import SEEDS
-from nebula.recall.hit import Evidence, Filters, Hit, Place, Question
+from nebula.recall.hit import Evidence, Hit, Place, Question
 from nebula.recall.ranking import ROUTE_DEPTH, Ranking
 
 if TYPE_CHECKING:
@@ -140,8 +140,7 @@ def chosen(search: Search, question: Question, settings: Settings, found: Ranked
 
 
 def _told_once(search: Search, candidates: Sequence[Candidate], n: int) -> Iterator[tuple[Candidate, Memory]]:
-    """The first n with their memories. In an echo's place stands what it echoes where that was found, too; else one
-    echo of it."""  # noqa: D205, D209
+    """The first n with their memories; for an echo what it echoes, where that was found too, else one echo of it."""
     told: set[str] = set()
     for one in candidates:
         if len(told) == n:
@@ -207,15 +206,3 @@ def _places(rankings: Mapping[str, Ranking]) -> dict[int, dict[str, Place]]:
         for rank, (row, score) in enumerate(zip(ranking.ids, ranking.scores, strict=True), start=1):
             places.setdefault(row, {})[route] = Place(rank, score)
     return places
-
-
-def admits(filters: Filters, memory: Memory) -> bool:
-    """Whether a memory passes the filters that look at the record itself (not its being replaced)."""
-    seconds = memory.seconds
-    return (
-        (not filters.ledgers or memory.ledger in filters.ledgers)
-        and (not filters.tags or memory.tag in filters.tags)
-        and (not filters.vias or memory.via in filters.vias)
-        and (filters.since is None or seconds >= filters.since)
-        and (filters.until is None or seconds <= filters.until)
-    )
