@@ -139,12 +139,12 @@ def prepare(index: Index, encoder: Encoder, recall: RecallSettings, folder: Path
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = orjson.loads(path.read_bytes())
+        found: dict[str, Any] = orjson.loads(path.read_bytes())
         for entry in found.values():
             _pair(entry["cosine"]), _pair(entry["share"]), float(entry["n"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _pair(values: list[float]) -> tuple[float, float]:

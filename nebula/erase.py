@@ -68,13 +68,14 @@ def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Pla
     every = mind.store.read_all().memories
     by_name = {name: memory for memory in reversed(every) for name in (memory.ref, memory.uid)}
     gone: dict[str, tuple[Memory, str]] = {}
+    folded = [normal.fold(word) for word in words]
     for ref in refs:
         memory = by_name.get(ref.strip().lower())
         if memory is None:
             raise UnknownRef(ref)
         gone.setdefault(memory.uid, (memory, NAMED))
     for memory in every:
-        if _says(memory, words):
+        if _says(memory, folded):
             gone.setdefault(memory.uid, (memory, MATCHES))
     _versions(gone, by_name)
     wanted = quotes.sought(memory.text for memory, _ in gone.values())
@@ -94,12 +95,10 @@ def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Pla
     return Plan(list(gone.values()), near, words)
 
 
-def _says(memory: Memory, words: Sequence[str]) -> bool:
-    """Whether a memory has one of the words, folded as recall folds them: what recall finds, erase finds."""
-    folded = [normal.fold(word) for word in words]
-    return (
-        any(word in normal.fold(said) for said in _strings(to_object(memory)) for word in folded) if folded else False
-    )
+def _says(memory: Memory, folded: Sequence[str]) -> bool:
+    """Whether a memory has one of some folded words, folded as recall does: what that finds, erase finds."""
+    said = [normal.fold(text) for text in _strings(to_object(memory))] if folded else []
+    return any(word in text for text in said for word in folded)
 
 
 def _versions(gone: dict[str, tuple[Memory, str]], by_name: Mapping[str, Memory]) -> None:
@@ -166,8 +165,9 @@ def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[st
             places = sum(len(quotes.find(wanted, said)) for part, inside in held for said in _sayings(part, inside))
         if places:
             found[name] = places
+    folded = [normal.fold(word) for word in words]
     for memory in every:
-        if _says(memory, words):
+        if _says(memory, folded):
             found.setdefault(BY_NAME[memory.ledger].file, 1)
     return found
 

@@ -5,7 +5,6 @@ Holds the pinned figures. Knows nothing of the mind that is being examined.
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from nebula import places
 from nebula.encoder import BUNDLED
 from nebula.mind import Mind
+from nebula.mindlib import files
 from nebula.recall.fusion import ROUTES
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ def wrong_assets() -> list[str]:
     for folder in map(places.asset, SHIPPED):
         for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
             digest, _, name = line.partition("  ")
-            path = folder / name.strip()
-            if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            if files.sha256(folder / name.strip()) != digest:
                 wrong.append(name.strip())
     return wrong

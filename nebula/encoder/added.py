@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nebula.encoder import Encoder
 
 RECORD = "encoder.json"
-CONFIG_LIMIT = weights.CONFIG_LIMIT
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 #: Modules of sentence-transformers that leave nothing undone here: every vector is brought to norm 1 anyway.
 _MODULES = {"Transformer", "Pooling", "Normalize"}
@@ -58,7 +57,7 @@ class Added:
 
     def wrong(self) -> list[str]:
         """Files that are gone or whose SHA-256 is another than when they were copied."""
-        return [name for name, digest in self.sha256.items() if _digest(self.folder / name) != digest]
+        return [name for name, digest in self.sha256.items() if files.sha256(self.folder / name) != digest]
 
 
 def add(source: Path, query: str | None = None) -> Added:
@@ -128,7 +127,7 @@ def _copied(source: Path, target: Path) -> dict[str, str]:
         except OSError as error:
             raise ModelUnusable(path, error.strerror or type(error).__name__) from error
         digests[name] = hashlib.sha256(data).hexdigest()
-        if _digest(target / name) != digests[name]:
+        if files.sha256(target / name) != digests[name]:
             files.replace(target / name, data)
     return digests
 
@@ -159,14 +158,6 @@ def remove(name: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
-
-
 def _first(prompts: dict[str, Any], *keys: str) -> str:
     return next((prompts[key] for key in keys if isinstance(prompts.get(key), str)), "")
 
@@ -188,9 +179,6 @@ def _json(path: Path) -> dict[str, Any]:
 
 def _parsed(path: Path) -> Any:
     try:
-        with path.open("rb") as file:
-            return orjson.loads(file.read(CONFIG_LIMIT))
-    except OSError as error:
-        raise ModelUnusable(path, error.strerror or type(error).__name__) from error
+        return orjson.loads(weights.read(path, weights.CONFIG_LIMIT))
     except orjson.JSONDecodeError as error:
         raise ModelUnusable(path, f"no JSON ({error.msg})") from error

@@ -66,9 +66,9 @@ def load(folder: Path) -> Weights:
     """Read and check the folder; the weights stay on the disk. Raises ModelMissing and ModelUnusable."""
     found = paths(folder)
     digest = hashlib.blake2b(digest_size=10)
-    config_bytes = _read(found[0], CONFIG_LIMIT)
+    config_bytes = read(found[0], CONFIG_LIMIT)
     config = _config(found[0], config_bytes)
-    vocabulary_bytes = _read(found[1], VOCABULARY_LIMIT)
+    vocabulary_bytes = read(found[1], VOCABULARY_LIMIT)
     words = _words(found[1], vocabulary_bytes, config)
     arrays = _tensors(found[2], config)
     for part in (config_bytes, vocabulary_bytes, _samples(found[2])):
@@ -91,8 +91,8 @@ def paths(folder: Path) -> tuple[Path, Path, Path]:
     return folder / "config.json", folder / "vocab.txt", model
 
 
-def _read(path: Path, limit: int) -> bytes:
-    """A small file's bytes."""
+def read(path: Path, limit: int) -> bytes:
+    """A small file's bytes. Raises ModelUnusable where it can't be read or is larger than `limit`."""
     try:
         with path.open("rb") as file:
             found = file.read(limit + 1)
@@ -159,7 +159,7 @@ def _pooling(path: Path, found: dict[str, Any]) -> str:
 def _pooling_beside(path: Path) -> str | None:
     """The one pooling mode that sentence-transformers' file switches on."""
     try:
-        found = orjson.loads(_read(path, CONFIG_LIMIT))
+        found = orjson.loads(read(path, CONFIG_LIMIT))
     except orjson.JSONDecodeError as error:
         raise ModelUnusable(path, f"no JSON ({error.msg})") from error
     modes = [k for k, on in found.items() if k.startswith("pooling_mode_") and on] if isinstance(found, dict) else []

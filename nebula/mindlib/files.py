@@ -246,6 +246,17 @@ def read_span(path: Path, offset: int, length: int) -> bytes:
         raise LedgerUnusable(path, error.strerror or str(error)) from error
 
 
+def sha256(path: Path) -> str:
+    """A file's SHA-256 in hex; "" where it can't be read."""
+    import hashlib
+
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
 def fingerprint(data: bytes) -> str:
     """A content hash, 32 hex digits."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from nebula.address import Address
 
+#: The place that comes next in a ledger.
+NEXT = "SELECT coalesce(max(n) + 1, 0) FROM nebula.line WHERE kind = %s"
 #: Lines at the end of a side ledger that are recent.
 RECENT_LINES = 2000
 
@@ -105,8 +107,7 @@ class PostgresStore(Store):
             start += len(rows)
 
     def _end(self, name: str) -> int:
-        query = "SELECT coalesce(max(n) + 1, 0) FROM nebula.line WHERE kind = %s"
-        return int(self._rows(query, [_ledger(name)])[0][0])
+        return int(self._rows(NEXT, [_ledger(name)])[0][0])
 
     def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         return self.connection.run(lambda db: db.execute(query, values, binary=True).fetchall())
@@ -185,8 +186,7 @@ class PostgresStore(Store):
         if db.execute("SELECT 1 FROM nebula.batch WHERE id = %s", [batch]).fetchone():
             return None
         db.execute("INSERT INTO nebula.batch (id, kind) VALUES (%s, %s)", [batch, name])
-        query = "SELECT coalesce(max(n) + 1, 0) FROM nebula.line WHERE kind = %s"
-        return int(db.execute(query, [name]).fetchone()[0])
+        return int(db.execute(NEXT, [name]).fetchone()[0])
 
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:

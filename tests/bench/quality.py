@@ -128,7 +128,7 @@ def graph(sets: Sets) -> None:
 def traditional(sets: Sets) -> None:
     """Queries in traditional characters of the Chinese sets, with the folding and without it."""
     try:
-        from opencc import OpenCC  # type: ignore[import-not-found,unused-ignore]
+        from opencc import OpenCC
     except ImportError:
         say("\n## Traditional queries\n\nNot measured: `pip install opencc-python-reimplemented` first.")
         return
