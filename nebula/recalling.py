@@ -115,7 +115,7 @@ def seek(mind: Mind, ask: Ask, *, explain: bool = False) -> Sought:
     question = question_of(mind, ask.query, probe, ask.n, ask.as_of)
     found = ranked(search, question, mind.settings, walk=explain)
     hits = chosen(search, question, mind.settings, found, explain=explain)
-    return Sought(ask, search, question, found, hits, _evidence(mind, ask, search, found), notices)
+    return Sought(ask, search, question, found, hits, _evidence(mind, ask, search, question, found), notices)
 
 
 def search_in(
@@ -150,19 +150,18 @@ def search_in(
     return MappedSearch(index, mind.settings, now, filters, ageing, replaced), probe, notices
 
 
-def _evidence(mind: Mind, ask: Ask, search: Search, found: Ranked) -> float | None:
+def _evidence(mind: Mind, ask: Ask, search: Search, question: Question, found: Ranked) -> float | None:
     """How far the clearest find stands out, in floors (see recall.floor); None: not known, or not asked for.
 
-    A query that is nothing but a date is answered by what was written then.
+    A query that is nothing but a date is answered by what was written then, or names that date.
     """
-    clearest = search.evidence() if mind.settings.recall.floor else None
-    if clearest is None:
+    if not mind.settings.recall.floor:
         return None
-    if (
-        "time" in found.rankings
-        and found.rankings["time"].ids
-        and asking.only_dates(ask.query, ask.as_of or mind.now())
-    ):
+    if question.only_dates:
+        there = any(found.rankings[route].ids for route in ("time", "lexical") if route in found.rankings)
+        return None if there else 0.0
+    clearest = search.evidence()
+    if clearest is None:
         return None
     from nebula import calibration
     from nebula.recall.mapped import MappedSearch
@@ -174,13 +173,14 @@ def _evidence(mind: Mind, ask: Ask, search: Search, found: Ranked) -> float | No
 
 def question_of(mind: Mind, query: str, probe: Probe | None, n: int, as_of: datetime | None) -> Question:
     """A query as the routes are asked it."""
-    settings, feels = mind.settings.recall, lexicon.feels(query)
+    settings, feels, now = mind.settings.recall, lexicon.feels(query), as_of or mind.now()
     return Question(
-        asking.terms(query, settings),
+        asking.asked(query, settings, now),
         probe,
         n,
         asking.names(query, settings),
-        asking.windows(query, as_of or mind.now(), settings),
+        asking.windows(query, now, settings),
+        bool(settings.w_time) and asking.only_dates(query, now),
         mind.mood(as_of).dominant if feels else "",
         feels,
     )

@@ -13,6 +13,7 @@ from nebula import clock
 from nebula.errors import NebulaError
 from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES, SPEAKER
+from nebula.recall.hit import Asked
 from nebula.recall.recollect import ranked
 from nebula.recalling import seek
 from nebula.text import words
@@ -159,7 +160,7 @@ def telling_words(memory: Memory, base: Sought, mode: Mode) -> list[str]:
     if row < 0 or not fresh:
         return []
     terms = {word: words.query_tokens(word, mode) for word in fresh}
-    given = base.search.words(dict.fromkeys((term for each in terms.values() for term in each), 1.0), row)
+    given = base.search.words(Asked(dict.fromkeys((term for each in terms.values() for term in each), 1.0)), row)
     return sorted(fresh, key=lambda word: -max((given[term].share for term in terms[word]), default=0.0))
 
 

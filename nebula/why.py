@@ -15,7 +15,7 @@ from nebula.quick import dataclass
 from nebula.recall.filtering import barring
 from nebula.recall.fusion import ROUTES, SECOND, SPEAKER
 from nebula.recall.ranking import ROUTE_DEPTH
-from nebula.recall.recollect import chosen
+from nebula.recall.recollect import chosen, weight_of
 from nebula.recalling import Ask, seek
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         len(found.found.candidates),
         _hit(mind, found, memory.ref, place),
         [_part(mind, found, row, name) for name in _parts(found)],
-        found.search.words(found.question.terms, row) if row >= 0 else {},
+        found.search.words(found.question.asked, row) if row >= 0 else {},
         _meaning(found, row),
         found.search.edges_to(row, EDGES) if row >= 0 else (),
         found.question.windows,
@@ -148,7 +148,7 @@ def _part(mind: Mind, found: Sought, row: int, name: str) -> Part:
         weight = recall.w_dense if recall.fusion == "scores" else 0.0
         score = found.search.scores(name, [row])[0] if weight and row >= 0 else 0.0
         return Part(name, "found" if score else "nothing", score, weight, weight * score)
-    weight = float(getattr(recall, f"w_{name}"))
+    weight = weight_of(recall, found.question, name)
     if name == SPEAKER:
         asked = bool(found.question.names) and bool(weight) and recall.fusion == "scores"
         score = found.search.spoken(sorted(found.question.names), [row])[0] if asked and row >= 0 else 0.0

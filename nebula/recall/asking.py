@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
+import itertools
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nebula import clock
-from nebula.recall.hit import Probe
+from nebula.recall.hit import Asked, Probe
 from nebula.recall.lexical import FADING
 from nebula.text import dialogue, words
 from nebula.text.simplified import simplified
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from nebula.encoder import Encoder
     from nebula.settings import RecallSettings
+    from nebula.text.dates import Span
 
 
 #: What a question for a day's doings may say beside the day.
 _HAPPENED = frozenset({
     "发生", "写", "写下", "记", "记下", "忙", "去", "事", "事情", "做", "干", "聊", "说", "过",
+    "那天", "当天", "这天", "那日", "当日", "这一天", "那一天", "day",
     "happen", "happened", "happening", "going", "went", "on", "did", "done", "talk", "talked", "say", "said", "wrote",
 })  # fmt: skip
 
 
 def terms(query: str, recall: RecallSettings) -> dict[str, float]:
     """How much each term is asked for: how often it stands there, in a dialogue less the longer ago."""
+    return dict(asked(query, recall, None).terms)
+
+
+def asked(query: str, recall: RecallSettings, now: datetime | None) -> Asked:
+    """The same, and which terms count only together: those of the dates that it names; `now` None: none are looked for.
+
+    A query that says nothing but dates asks for those alone that a memory can be meant to hold, the calendar's.
+    """
+    now = now if recall.w_time else None
+    only = now is not None and only_dates(query, now)
     found: dict[str, float] = {}
-    lines = dialogue.lines(query) if recall.clauses else [dialogue.Clause(query, 0)]
-    for line in lines:
-        for term in words.query_tokens(line.text, recall.tokens):
+    loose: set[str] = set()
+    groups: list[frozenset[str]] = []
+    for line in dialogue.lines(query) if recall.clauses else [dialogue.Clause(query, 0)]:
+        rest, spans = _apart(line.text, now) if now else (line.text, [])
+        own = [] if spans and (only or not _says(rest)) else words.query_tokens(rest, recall.tokens)
+        named = [words.query_tokens(text, recall.tokens) for text, span in spans if span.calendar or not only]
+        for term in itertools.chain(own, *named):
             found[term] = found.get(term, 0.0) + FADING**line.back
-    return found
+        loose.update(own)
+        groups += map(frozenset, named)
+    dated = {term for group in groups for term in group} - loose
+    return Asked(found, {term: [group for group in groups if term in group] for term in dated})
 
 
 def probe(query: str, encoder: Encoder, recall: RecallSettings, instruction: str = "") -> Probe:
@@ -58,20 +80,32 @@ def windows(query: str, now: datetime, recall: RecallSettings) -> list[tuple[int
     """The times that a query names (上周三, last May): [first, end) in seconds, as loosely as people mean it."""
     if not recall.w_time:
         return []
-    from nebula.text import dates
-
     return [
         (clock.seconds(span.start - span.about), clock.seconds(span.end + span.about))
-        for span in dates.find(simplified(query), now)
+        for _, span in _apart(query, now)[1]
     ]
 
 
 def only_dates(query: str, now: datetime) -> bool:
     """Whether a query names a time and, words that say nothing aside, nothing else."""
+    rest, spans = _apart(query, now)
+    return bool(spans) and not _says(rest, _HAPPENED)
+
+
+@lru_cache(maxsize=8)
+def _apart(query: str, now: datetime) -> tuple[str, list[tuple[str, Span]]]:
+    """A query without the dates that it names, and those as they stand in it."""
     from nebula.text import dates
-    from nebula.text.stopwords import STOP_WORDS
 
     rest = query = simplified(query)
-    for span in reversed(dates.find(query, now)):
+    spans = dates.find(query, now)
+    for span in reversed(spans):
         rest = rest[: span.text_from] + " " + rest[span.text_to :]
-    return rest != query and all(word in STOP_WORDS or word in _HAPPENED for word in words.words(rest))
+    return rest, [(query[span.text_from : span.text_to], span) for span in spans]
+
+
+def _says(text: str, idle: Collection[str] = ()) -> bool:
+    """Whether any word of a text says something."""
+    from nebula.text.stopwords import STOP_WORDS
+
+    return any(word not in STOP_WORDS and word not in idle for word in words.words(text))

@@ -42,15 +42,27 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A query as the routes take it. `terms`: how much each is asked for; `probe`: None if dense is off."""
+class Asked:
+    """What the lexical route is asked: how much each term is asked for, and which count only together.
+
+    `whole`: of a term that stands in dates alone the dates' terms, group by group; a memory has to hold one whole.
+    """
 
     terms: Mapping[str, float]
+    whole: Mapping[str, Sequence[frozenset[str]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query as the routes take it. `probe`: None if dense is off."""
+
+    asked: Asked
     probe: Probe | None
     n: int
     #: What it may call a speaker by, and the times it names: seconds, the end not included.
     names: Collection[str] = ()
     windows: Sequence[tuple[int, int]] = ()
+    only_dates: bool = False  # the times are all that it says
     dominant: str = ""  # the mood's dominant colour
     feels: bool = False  # the query has an emotion word
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from nebula.index.view import Index
     from nebula.mindlib.record import Memory
-    from nebula.recall.hit import Filters, Probe
+    from nebula.recall.hit import Asked, Filters, Probe
     from nebula.recall.lexical import Term
     from nebula.recall.mixed import Mixed
     from nebula.recall.modulation import Ageing
@@ -43,6 +43,13 @@ WHOLE = 20_000
 _LOOKED_AT = (
     "ledger", "id", "repeated", "uid", "at", "imp", "pinned", "never", "w", "emo", "e", "captured", "valid_to",
 )  # fmt: skip
+
+
+def hashed(asked: Asked) -> tuple[dict[int, float], lexical.Whole]:
+    """The same, terms as the index has them."""
+    groups = {group: frozenset(map(h64, group)) for many in asked.whole.values() for group in many}
+    whole = {h64(term): [groups[group] for group in many] for term, many in asked.whole.items()}
+    return {h64(term): count for term, count in asked.terms.items()}, whole
 
 
 class MappedSearch:
@@ -85,11 +92,11 @@ class MappedSearch:
         found: Array = self.alive & passing(self.filters, self.index.table)
         return found
 
-    def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
+    def lexical(self, asked: Asked, k: int) -> Ranking:
         """The rows with the highest shares of the query's information (see `recall.lexical`), neighbours' lent."""
         recall, order = self.settings.recall, self.index.table.order_of
-        asked = {h64(term): count for term, count in terms.items()}
-        self._share = lexical.shares(asked, self.index, recall.k1, recall.b)
+        terms, whole = hashed(asked)
+        self._share = lexical.shares(terms, self.index, recall.k1, recall.b, whole)
         self._share *= self.alive
         own = leading(self._share, 2 * k)
         rows = np.array(top(self._share[own], own, order, 2 * k).ids, np.int64)
@@ -241,12 +248,12 @@ class MappedSearch:
         """Whether it has a vector."""
         return bool(self.index.vectors.present[row])
 
-    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, Term]:
+    def words(self, asked: Asked, row: int) -> Mapping[str, Term]:
         """See `recall.lexical.of_row`."""
         recall = self.settings.recall
-        names = {h64(term): term for term in terms}
-        asked = {token: terms[name] for token, name in names.items()}
-        found = lexical.of_row(asked, self.index, row, recall.k1, recall.b)
+        names = {h64(term): term for term in asked.terms}
+        terms, whole = hashed(asked)
+        found = lexical.of_row(terms, self.index, row, recall.k1, recall.b, whole)
         return {names[token]: term for token, term in found.items()}
 
     def strongest_edge(self, row: int) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
     from nebula.mindlib.record import Memory
-    from nebula.recall.hit import Filters
+    from nebula.recall.hit import Asked, Filters
     from nebula.recall.modulation import Ageing
     from nebula.settings import Settings
 
@@ -81,12 +81,12 @@ class PlainSearch:
         rows = sorted(rows, key=lambda row: (-scores[row], self.order(row)))[:k]
         return Ranking(rows, [scores[row] for row in rows])
 
-    def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
+    def lexical(self, asked: Asked, k: int) -> Ranking:
         """Shares as in `recall.lexical`, and what the turns beside lend."""
         n, recall = len(self.memories), self.settings.recall
         scores: dict[int, float] = defaultdict(float)
         highest = 0.0
-        for token, asked in terms.items():
+        for token in asked.terms:
             weight, gained = self._gains(token, asked)
             highest += weight
             for row, gain in gained.items():
@@ -109,10 +109,12 @@ class PlainSearch:
         mean = max(1e-9, sum(lengths) / len(lengths)) if lengths else 1.0
         return [recall.k1 * (1 - recall.b + recall.b * length / mean) for length in lengths]
 
-    def _gains(self, token: str, asked: float) -> tuple[float, dict[int, float]]:
+    def _gains(self, token: str, asked: Asked) -> tuple[float, dict[int, float]]:
         """The most that a term could give, and what it gives to each row that holds it, before they are shares."""
         rows = [row for row, counter in enumerate(self.counts) if token in counter]
-        weight = asked * lexical.idf(len(rows), len(self.counts))
+        weight = asked.terms[token] * lexical.idf(len(rows), len(self.counts))
+        if groups := asked.whole.get(token):
+            rows = [row for row in rows if any(group <= self.counts[row].keys() for group in groups)]
         counts = {row: self.counts[row][token] for row in rows}
         return weight, {row: weight * tf / (tf + self._norms[row]) for row, tf in counts.items()}
 
@@ -279,9 +281,9 @@ class PlainSearch:
         """No vectors without numpy."""
         return False
 
-    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, Term]:
+    def words(self, asked: Asked, row: int) -> Mapping[str, Term]:
         """What each term gives to a row's share, and how many memories hold it."""
-        gains = {token: self._gains(token, asked) for token, asked in terms.items()}
+        gains = {token: self._gains(token, asked) for token in asked.terms}
         highest = sum(weight for weight, _ in gains.values())
         return {token: Term(gained.get(row, 0.0) / highest, len(gained)) for token, (_, gained) in gains.items()}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from nebula.mindlib.record import Memory
     from nebula.recall.graph import Step
-    from nebula.recall.hit import Probe
+    from nebula.recall.hit import Asked, Probe
     from nebula.recall.lexical import Term
     from nebula.recall.modulation import Facts
     from nebula.settings import RecallSettings, Settings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Search(Protocol):
     """The rows of one mind at one moment, and the routes over them."""
 
-    def lexical(self, terms: Mapping[str, float], k: int) -> Ranking:
+    def lexical(self, asked: Asked, k: int) -> Ranking:
         """The lexical route's first k."""
 
     def dense(self, probe: Probe, k: int) -> Ranking:
@@ -64,7 +64,7 @@ class Search(Protocol):
     def in_meaning(self, row: int) -> bool:
         """Whether it has a vector."""
 
-    def words(self, terms: Mapping[str, float], row: int) -> Mapping[str, Term]:
+    def words(self, asked: Asked, row: int) -> Mapping[str, Term]:
         """What each of some terms gives to a row's own share, and how many memories hold it."""
 
     def memory(self, row: int) -> Memory | None:
@@ -160,7 +160,7 @@ def _told_once(search: Search, candidates: Sequence[Candidate], n: int) -> Itera
 def routes(search: Search, question: Question, settings: Settings, *, walk: bool) -> dict[str, Ranking]:
     """Each route's first, in the order of their labels; those that the question gives nothing to are left out."""
     recall = settings.recall
-    rankings = {"lexical": search.lexical(question.terms, ROUTE_DEPTH)}
+    rankings = {"lexical": search.lexical(question.asked, ROUTE_DEPTH)}
     if question.probe is not None:
         rankings["dense"] = search.dense(question.probe, ROUTE_DEPTH)
     if recall.w_graph or walk:
@@ -175,7 +175,7 @@ def fuse(
     search: Search, question: Question, rankings: Mapping[str, Ranking], recall: RecallSettings
 ) -> tuple[Ranking, Mapping[str, Mapping[int, float]]]:
     """The candidates in one order, and what each part adds to a row."""
-    weights = {route: getattr(recall, f"w_{route}") for route in (*fusion.ROUTES, fusion.SPEAKER)}
+    weights = {part: weight_of(recall, question, part) for part in (*fusion.ROUTES, fusion.SPEAKER)}
     if recall.fusion == "ranks":
         parts = {route: fusion.reciprocal(found, weights[route], recall.k) for route, found in rankings.items()}
         return fusion.fuse(rankings, weights, recall.k, search.order), parts
@@ -190,6 +190,12 @@ def fuse(
         for part, values in scores.items()
     }
     return fusion.mix(rows, scores, weights, search.order), added
+
+
+def weight_of(recall: RecallSettings, question: Question, part: str) -> float:
+    """How much a part counts. Of a query that is nothing but dates the time is all, so it counts as words do, too."""
+    own: float = getattr(recall, f"w_{part}")
+    return own + recall.w_lexical if part == "time" and own and question.only_dates else own
 
 
 def _encoders(probe: Probe | None, row: int, parts: Mapping[str, Mapping[int, float]]) -> dict[str, str]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import re
 
 _ABSOLUTE = frozenset({"month", "monthday", "numbers"})
+_CALENDAR = frozenset({"month", "numbers", "holiday", "season", "year", "year_end"})
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Span:
     text_to: int
     granularity: Granularity
     about: timedelta = timedelta(0)
+    #: Written by the calendar (6月18日, 元旦, May 2024), not counted from the day of speaking (昨天, 上个月, 3天前).
+    calendar: bool = False
 
 
 def parse(text: str, now: datetime, prefer: Prefer = "future") -> Span | None:
@@ -82,6 +85,7 @@ class _Reading(NamedTuple):
     moment: Moment | None
     reader: str = ""
     use: str = ""
+    calendar: bool = False
 
 
 def _plain(text: str) -> str:
@@ -103,7 +107,8 @@ def _span(reading: _Reading) -> Span | None:
     moment = reading.moment
     if moment is None or moment.start >= moment.end:
         return None
-    return Span(moment.start, moment.end, reading.start, reading.end, moment.granularity, moment.about)
+    place = reading.start, reading.end
+    return Span(moment.start, moment.end, *place, moment.granularity, moment.about, reading.calendar)
 
 
 # The expression: bounds, ranges and what makes a date doubtful around one point in time
@@ -233,12 +238,14 @@ def _longest(text: str, at: int, context: Context) -> _Reading | None:
     if best is None:
         return None
     shape, found = best
-    return _Reading(at, found.end(), _meaning(shape.reader, found, context), shape.reader, shape.use)
-
-
-def _meaning(reader: str, found: re.Match[str], context: Context) -> Moment | None:
-    """The reader's answer; a day that no calendar has, or none within the years 1 to 9999, is no answer."""
     groups = {name.rstrip("23456"): value for name, value in found.groupdict().items() if value is not None}
+    counted = "step" in groups or groups.get("y", "").lower() in words.YEARS
+    calendar = shape.reader in _CALENDAR and not counted
+    return _Reading(at, found.end(), _meaning(shape.reader, groups, context), shape.reader, shape.use, calendar)
+
+
+def _meaning(reader: str, groups: dict[str, str], context: Context) -> Moment | None:
+    """The reader's answer; a day that no calendar has, or none within the years 1 to 9999, is no answer."""
     try:
         return READERS[reader](groups, context)
     except (ValueError, OverflowError):

@@ -15,7 +15,7 @@ from nebula.index import sessions
 from nebula.index.hashing import h64
 from nebula.recall import dense, lexical
 from nebula.recall.hit import Filters
-from nebula.recall.mapped import MappedSearch
+from nebula.recall.mapped import MappedSearch, hashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class Features:
         assert probe is not None
         question = recalling.question_of(mind, query.text, probe, 10, None)
         index = search.index
-        asked = {h64(term): count for term, count in question.terms.items()}
+        terms, whole = hashed(question.asked)
         every = np.arange(index.table.n)
         if "w" not in kept:
             kept["beside"] = [sessions.beside(index.table, every, step) for step in (-1, 1)]
@@ -166,7 +166,7 @@ class Features:
             kept["order"] = np.array(index.table.order_of(every))
             kept["ids"] = np.array([holder._ids[index.ref(row)] for row in range(index.table.n)])
         self.kept = kept
-        self.shares = {pair: np.array(lexical.shares(asked, index, *pair)) for pair in pairs}
+        self.shares = {pair: np.array(lexical.shares(terms, index, *pair, whole)) for pair in pairs}
         self.whole, self.best = (dense.scores(probe, index, every, share) for share in (0.0, 1.0))
         search.time(question.windows, 1)
         self.inside = np.array(search._inside(every))

@@ -261,9 +261,9 @@ def test_plain_routes_are_the_twin(tmp_path: Path, seed: int) -> None:
 
     mapped = MappedSearch(index, Settings(), now, Filters(), ageing)
     plain = PlainSearch(store.read_all().memories, Settings(), now, Filters(), ageing)
-    for query in ("灯塔看守", "github 密钥", "妈妈去医院"):
-        terms = asking.terms(query, Settings().recall)
-        left, right = mapped.lexical(terms, 200), plain.lexical(terms, 200)
+    for query in ("灯塔看守", "github 密钥", "妈妈去医院", "1月2日灯塔的密钥"):
+        asked = asking.asked(query, Settings().recall, START)
+        left, right = mapped.lexical(asked, 200), plain.lexical(asked, 200)
         assert [mapped.ref(row) for row in left.ids] == [plain.ref(row) for row in right.ids]
         assert left.scores == pytest.approx(right.scores, abs=1e-9)
         seeds = Ranking(left.ids[:20], left.scores[:20]), Ranking(right.ids[:20], right.scores[:20])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nebula.recall.hit import Asked
 from tests.bench.parts import minds
 from tests.bench.parts.timing import Row, in_turn
 
@@ -57,7 +58,7 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
 
     recall = mind.settings.recall
     tokens = [words.query_tokens(query) for query in minds.QUERIES]
-    terms = [asking.terms(query, recall) for query in minds.QUERIES]
+    terms = [asking.asked(query, recall, minds.NOW) for query in minds.QUERIES]
     probes = [asking.probe(query, mind.encoder(), recall) for query in minds.QUERIES]
     seeds = []
     for query, probe in zip(terms, probes, strict=True):
@@ -81,7 +82,7 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
     runs |= {name: partial(each, act, tokens) for name, act in peers.items()}
     taken = {name: [v / len(minds.QUERIES) for v in values] for name, values in in_turn(runs, rounds).items()}
     same = {
-        name: _same(act, tokens, lambda query: search().lexical(Counter(query), 10).ids)
+        name: _same(act, tokens, lambda query: search().lexical(Asked(Counter(query)), 10).ids)
         for name, act in peers.items()
         if name != SCORES_ALONE
     }
@@ -97,7 +98,7 @@ def _of(mind: Mind, size: int, rounds: int) -> Iterator[Row]:
 
 
 def _first_ten(search: Callable[[], MappedSearch], tokens: Sequence[str]) -> Sequence[int]:
-    return search().lexical(Counter(tokens), 10).ids
+    return search().lexical(Asked(Counter(tokens)), 10).ids
 
 
 def _brute(every: Any, vector: Any) -> Any:
