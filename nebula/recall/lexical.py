@@ -74,7 +74,8 @@ def _holding(group: frozenset[int], index: Index) -> NDArray[Any]:
     for token in group:
         for base, within, _ in index.postings.spans(token):
             counts[within + np.int64(base)] += 1
-    return counts == len(group)
+    every: NDArray[Any] = counts == len(group)
+    return every
 
 
 def of_row(
