@@ -242,7 +242,7 @@ class FileUnusable(CannotUse):
 
     code = "file_unusable"
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(path=path, reason=reason)
 
 
@@ -275,7 +275,7 @@ class ChangedMeanwhile(CannotUse):
 
     code = "changed_meanwhile"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__(path=path)
 
 

@@ -21,11 +21,10 @@ LOCK = ".longterm.lock"
 
 def read(mind: Mind) -> str:
     """The text, "" where there is none. Raises FileUnusable."""
-    path = mind.folder / NAME
     try:
-        return files.read(path).decode("utf-8-sig")
+        return (mind.store.document(NAME) or b"").decode("utf-8-sig")
     except (LedgerUnusable, UnicodeDecodeError) as error:
-        raise FileUnusable(path, files.reason(error)) from error
+        raise FileUnusable(mind.store.named(NAME), files.reason(error)) from error
 
 
 def write(mind: Mind, text: str, before: str) -> bool:
@@ -37,15 +36,14 @@ def write(mind: Mind, text: str, before: str) -> bool:
     """
     check_unicode(NAME, text)
     text = private.strip(text)[0]
-    files.make_folder(mind.folder)
-    with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
+    with mind.store.lock(LOCK):
         if digest(read(mind)) != digest(before):
-            raise ChangedMeanwhile(mind.folder / NAME)
+            raise ChangedMeanwhile(mind.store.named(NAME))
         if text == before:
             return False
         if before:
             mind.store.append_lines(HISTORY, [{"at": clock.write(mind.now()), "text": before}], durable=True)
-        files.replace(mind.folder / NAME, text.encode())
+        mind.store.put_document(NAME, text.encode())
     return True
 
 

@@ -38,12 +38,15 @@ _WORDS = (
 
 
 def draw(mind: Mind, path: Path | None = None) -> tuple[Path, bytes, Sky]:
-    """Write the map as one page, by default into the mind's folder; -> (path, page, sky). Raises WriteFailed."""
+    """Write the map as one page, by default into the mind's folder; -> (path, page, sky). Raises WriteFailed.
+
+    Of a mind in a database that is this machine's own folder for it.
+    """
     found = sky(mind)
     page = render(found)
-    target = path or mind.folder / FILE
+    target = path or mind.store.local / FILE
     if path is None:
-        files.make_folder(mind.folder)
+        files.make_folder(mind.store.local)
     files.replace(target, page)
     return target, page, found
 

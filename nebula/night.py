@@ -16,7 +16,7 @@ from nebula.errors import NothingToUndo
 from nebula.life import consolidation, forgetting, nights, surfacing
 from nebula.life.consolidation import NEUTRAL, SUMMARISED, Mood
 from nebula.life.digest import NOTES_FROM
-from nebula.mindlib import changes, files
+from nebula.mindlib import changes
 from nebula.mindlib.record import ECHO, Memory
 from nebula.mindlib.store import CHANGES
 
@@ -86,8 +86,7 @@ def consolidate(
 
     Raises LockedTooLong where another run does not end in time, WriteFailed, LedgerUnusable.
     """
-    files.make_folder(mind.folder)
-    with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
+    with mind.store.lock(LOCK):
         _finish_adds(mind)
         tonight = plan(mind, mood)
         summary, notices = ("", []) if tonight.is_empty else _write(mind, tonight)
@@ -142,8 +141,7 @@ def plan(mind: Mind, mood: Mood | None = None) -> Plan:
 
 def undo(mind: Mind) -> str:
     """Take back the last night by one more line, closing its summary; -> its run. Raises NothingToUndo, WriteFailed."""
-    files.make_folder(mind.folder)
-    with files.job_lock(mind.folder / LOCK, mind.store.lock_timeout):
+    with mind.store.lock(LOCK):
         before = _before(mind)
         earlier = nights.finished(before.lines, before.undone)
         if not earlier:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.errors import NotSurfaced
 from nebula.life import forgetting, nights, surfacing
-from nebula.mindlib import changes, files, ledger
+from nebula.mindlib import changes
 from nebula.mindlib.store import CHANGES
 from nebula.quick import dataclass
 
@@ -76,19 +76,7 @@ def _told(mind: Mind, *, nominated: bool = False) -> list[dict[str, Any]]:
 
     With `nominated` none where no night has nominated anything.
     """
-    path = mind.store.path(CHANGES)
-    data = files.read(path)
-    spans = set()
-    for key in _KEYS:
-        at = data.find(key)
-        while at >= 0:
-            end = data.find(b"\n", at) % (len(data) + 1)
-            spans.add((data.rfind(b"\n", 0, at) + 1, end))
-            at = data.find(key, end)
-        if nominated and not spans:
-            return []
-    found = ledger.scan(path, b"\n".join(data[a:b] for a, b in sorted(spans)))
-    return [changes.sound(line.obj) for line in found.lines]
+    return mind.store.telling(CHANGES, _KEYS, first=nominated)
 
 
 def note(mind: Mind, memory: Memory, session: str) -> None:

@@ -61,8 +61,11 @@ def verify(mind: Mind, *, accept: bool = False) -> Verified:
 
 
 def extend(mind: Mind) -> tuple[dict[str, int], list[Notice]]:
-    """Chain the lines that came since; -> lines by file. A folder that can't be written is a notice."""
-    if not mind.folder.is_dir():
+    """Chain the lines that came since; -> lines by file. A folder that can't be written is a notice.
+
+    In a database rights keep the lines as they are, and there is no chain.
+    """
+    if not mind.store.in_folder or not mind.folder.is_dir():
         return {}, []
     try:
         return chain.extend(mind.folder, ledgers(), clock.write(mind.now()), mind.store.lock_timeout), []

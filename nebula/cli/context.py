@@ -16,7 +16,7 @@ from nebula.results import Notice
 
 def register(app: typer.Typer) -> None:
     """Add the command of this module."""
-    command(app, "context")(context)
+    command(app, "context", anywhere=True)(context)
 
 
 def context(

@@ -18,9 +18,9 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     group = typer.Typer(no_args_is_help=True)
     app.add_typer(group, name="longterm")
-    command(group, "show")(show)
-    command(group, "edit")(edit)
-    command(group, "history")(history)
+    command(group, "show", anywhere=True)(show)
+    command(group, "edit", anywhere=True)(edit)
+    command(group, "history", anywhere=True)(history)
 
 
 def show(run: Run) -> Outcome:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command of this module."""
-    command(app, "mcp")(mcp)
+    command(app, "mcp", anywhere=True)(mcp)
 
 
 def mcp(run: Run, *, project: options.ProjectDir = None) -> Outcome:

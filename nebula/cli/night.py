@@ -27,7 +27,7 @@ Refs = Annotated[list[str], typer.Argument(metavar="REF…")]
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     for name, body in (("consolidate", consolidate), ("surface", surface), ("yes", yes), ("no", no)):
-        command(app, name)(body)
+        command(app, name, anywhere=True)(body)
 
 
 def consolidate(

@@ -120,6 +120,11 @@ class Store:
         return self._folder
 
     @property
+    def in_folder(self) -> bool:
+        """Whether the ledgers are files of a folder."""
+        return True
+
+    @property
     def local(self) -> Path:
         """A folder of this machine for what is derived or only helps, and may be deleted at any time."""
         return self._folder
@@ -254,15 +259,35 @@ class Store:
     def document(self, name: str) -> bytes | None:
         """What is replaced as a whole, such as the settings; None where there is none. Raises LedgerUnusable."""
         path = self.path(name)
-        return files.read(path) if path.is_file() else None
+        return files.read(path) if path.exists() else None
 
     def put_document(self, name: str, body: bytes) -> None:
         """Replace a document. Raises WriteFailed."""
         files.make_folder(self.folder)
         files.replace(self.path(name), body)
 
+    def telling(self, name: str, keys: Sequence[bytes], *, first: bool = False) -> list[dict[str, Any]]:
+        """As `events`, of the lines that hold one of some byte strings; the many others are not even parsed.
+
+        With `first` none at all where no line holds the first of them.
+        """
+        path = self.path(name)
+        data = files.read(path)
+        spans = set()
+        for key in keys:
+            at = data.find(key)
+            while at >= 0:
+                end = data.find(b"\n", at) % (len(data) + 1)
+                spans.add((data.rfind(b"\n", 0, at) + 1, end))
+                at = data.find(key, end)
+            if first and not spans:
+                return []
+        found = ledger.scan(path, b"\n".join(data[a:b] for a, b in sorted(spans)))
+        return [changes_module.sound(line.obj) for line in found.lines]
+
     def lock(self, name: str) -> AbstractContextManager[None]:
         """Hold a lock of that name over several operations. Raises LockedTooLong, WriteFailed."""
+        files.make_folder(self.folder)
         return files.job_lock(self.folder / name, self.lock_timeout)
 
     def _next_id(self, kind: str, file: files.Appender, marks: Marks) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,6 +48,7 @@ class Connection:
     def __init__(self, address: Address, patience: float, prepare: Callable[[Any], None]) -> None:
         self.address = address
         self.patience = patience
+        self.turn = threading.RLock()  # transactions of one connection can't run side by side
         self._prepare = prepare  # looks at every fresh connection
         self._open: psycopg.Connection[Any] | None = None
 
@@ -56,6 +58,10 @@ class Connection:
         Raises ExtraMissing, StoreUnreachable, StoreRefused, LockedTooLong; then the transaction came to nothing, but
         for StoreUnreachable, where a commit may have been on its way.
         """
+        with self.turn:
+            return self._run(work)
+
+    def _run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
         until = time.monotonic() + self.patience
         had = self._open is not None
         while True:

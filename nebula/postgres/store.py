@@ -49,6 +49,11 @@ class PostgresStore(Store):
         """There is none. Raises NotOnPostgres, whatever wanted to look into it."""
         raise NotOnPostgres(self.address)
 
+    @property
+    def in_folder(self) -> bool:
+        """They are rows."""
+        return False
+
     def path(self, name: str) -> Path:
         """A file of this machine's own; the ledgers are none. Raises NotOnPostgres."""
         if name.split("/", 1)[0] == RECENT:
@@ -98,6 +103,18 @@ class PostgresStore(Store):
     def recent(self, name: str) -> list[dict[str, Any]]:
         """The objects of a side ledger's last lines."""
         return [changes.sound(line.obj) for line in self.scan(name, max(0, self._end(name) - RECENT_LINES)).lines]
+
+    def telling(self, name: str, keys: Sequence[bytes], *, first: bool = False) -> list[dict[str, Any]]:
+        """As `events`, of the lines that hold one of some byte strings; see Store.telling."""
+        query = (
+            "SELECT line FROM nebula.line WHERE kind = %s"
+            " AND EXISTS (SELECT FROM unnest(%s::bytea[]) AS key WHERE position(key IN line) > 0) ORDER BY n"
+        )
+        lines = [row[0] for row in self._rows(query, [name, list(keys)])]
+        if first and not any(keys[0] in line for line in lines):
+            return []
+        parsed = [ledger.parse(line) for line in lines]
+        return [changes.sound(obj) for obj, why in parsed if why is None]
 
     def chunks(self, name: str, start: int = 0, size: int = CHUNK) -> Iterator[list[bytes]]:
         """The lines of a ledger from a place on as they lie there, damaged ones too."""
@@ -192,11 +209,12 @@ class PostgresStore(Store):
     def lock(self, name: str) -> Iterator[None]:
         """Hold a lock of that name against all hosts; it goes with the connection. Raises LockedTooLong."""
         key = [LOCKS, _key(name)]
-        self.connection.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key))
-        try:
-            yield
-        finally:
-            self.connection.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key))
+        with self.connection.turn:  # the server lets one connection take it twice
+            self.connection.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key))
+            try:
+                yield
+            finally:
+                self.connection.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key))
 
     # documents
 

@@ -27,7 +27,8 @@ SUBJECTS = ROOT / "tests" / "data" / "subject_zh"
 #: What works on any mind; every other command must refuse one that lies in a database.
 ANYWHERE = {
     *("add", "edit", "tag", "set", "pin", "unpin", "undo", "recall", "why", "why-not", "list", "show", "more", "log"),
-    *("promises", "forecast", "stats", "embed", "config", "store"),
+    *("promises", "forecast", "stats", "embed", "config", "store", "context", "longterm", "mcp"),
+    *("consolidate", "surface", "yes", "no"),
 }
 #: What is of a project, of an agent's settings, or works on a mind of its own.
 OF_NO_MIND = {"subject", "hooks", "demo", "bench"}
@@ -54,6 +55,18 @@ STORY = (
     ("config", "list"),
     ("embed", "--build"),
     ("recall", "什么都没有的问题xyz"),
+    ("longterm", "edit", "-"),
+    ("longterm", "edit", "-"),
+    ("longterm", "history"),
+    ("consolidate", "--plan"),
+    ("consolidate",),
+    ("consolidate",),
+    ("surface", "--query", "渡轮"),
+    ("no", "n1"),
+    ("context", "--query", "渡轮几点开"),
+    ("consolidate", "--undo"),
+    ("list", "--all"),
+    ("log", "-n", "50"),
 )
 
 
@@ -71,12 +84,12 @@ def test_a_story_is_told_the_same(
         ticks = iter(range(10_000))
         monkeypatch.setenv("NEBULA_MIND", place)
         for minute, argv in enumerate(STORY):
-            said = nebula(*argv, "--now", f"2026-05-04T10:{minute:02}:00")
-            kept = [re.sub("[0-9a-f]{16}", "UID", line) for line in said.out.splitlines() if argv[0] != "embed"]
+            said = nebula(*argv, "--now", f"2026-05-04T10:{minute:02}:00", given=f"说话直接，第 {minute} 版\n".encode())
+            kept = [re.sub(r"[0-9a-f]{16}|[0-9.]+KB", "#", line) for line in said.out.splitlines() if argv[0] != "embed"]
             told.setdefault(place, []).append((argv, said.code, kept, said.err.replace(place, "PLACE")))
     here, there = told.values()
     assert here == there
-    assert {code for _, code, *_ in here} == {0, 1}
+    assert {argv[0] for argv, code, *_ in here if code == 2} == {"no"}  # nothing had surfaced
 
 
 def test_a_conversation_is_recalled_and_refs_have_handles(nebula: Nebula, uri: str) -> None:  # noqa: F811
@@ -95,8 +108,7 @@ def test_every_other_command_refuses(nebula: Nebula, name: str, monkeypatch: pyt
     monkeypatch.setenv("NEBULA_MIND", "postgresql://me:geheim@127.0.0.1:1/mind")
     given = {
         "import": ["."], "merge": ["."], "mind": ["move", "there"], "erase": ["n1", "--dry-run"],
-        "longterm": ["show"], "mood": ["feel", "happy", "0.5"], "schedule": ["install"],
-        "yes": ["n1"], "no": ["n1"], "encoder": ["add", "there"],
+        "mood": ["feel", "happy", "0.5"], "schedule": ["install"], "encoder": ["add", "there"],
     }  # fmt: skip
     said = nebula(name, *given.get(name, []))
     assert said.code == 2, said
@@ -156,6 +168,28 @@ def test_subject_zh_is_recalled_the_same(uri: str, tmp_path: Path, memories: int
     found = compare(mind, there, samples)
     assert found.samples == min(samples, len(rows[:memories]))
     assert (found.same, found.differing) == (found.samples, [])
+
+
+@pytest.mark.process
+def test_an_agent_reaches_it(uri: str) -> None:
+    """The server of the Model Context Protocol: calls at once from one client, and from a second one."""
+    import anyio
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
+    env = {**os.environ, "NEBULA_MIND": uri, "PYTHONPATH": str(ROOT)}
+    server = StdioServerParameters(command=sys.executable, args=["-m", "nebula", "mcp"], env=env, cwd=str(ROOT))
+    texts = ["渡轮早上六点开", "艾琳娜怕水", "码头结冰了"]
+
+    async def talk() -> Any:
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            async with anyio.create_task_group() as tasks:
+                for text in texts:
+                    tasks.start_soon(session.call_tool, "remember", {"text": text})
+            return (await session.call_tool("recall", {"query": "船几点出发"})).structured_content
+
+    assert "渡轮早上六点开" in json.dumps(anyio.run(talk), ensure_ascii=False)
+    assert sorted(memory.text for memory in Mind(Address(uri)).store.read("notes").memories) == sorted(texts)
 
 
 @pytest.mark.process

@@ -261,7 +261,7 @@ def test_whatever_wants_a_folder_is_refused(uri: str) -> None:
     """Through the Python interface, too: nothing is put where nobody would look for it."""
     mind = Mind(Address(uri))
     mind.add("渡轮早上六点开")
-    for refused in (lambda: mind.folder, lambda: mind.context("船"), lambda: mind.store.path("notes")):
+    for refused in (lambda: mind.folder, lambda: mind.store.path("notes")):
         with pytest.raises(NotOnPostgres):
             refused()
 
