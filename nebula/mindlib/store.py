@@ -110,6 +110,9 @@ class Namer:
 class Store:
     """The folder of one mind. Holds no state but the path: other processes write here too."""
 
+    #: Whether the ledgers are files of a folder.
+    in_folder = True
+
     def __init__(self, folder: Path, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
         self._folder = Path(folder)
         self.lock_timeout = lock_timeout
@@ -118,11 +121,6 @@ class Store:
     def folder(self) -> Path:
         """Where the ledgers lie."""
         return self._folder
-
-    @property
-    def in_folder(self) -> bool:
-        """Whether the ledgers are files of a folder."""
-        return True
 
     @property
     def local(self) -> Path:

@@ -37,6 +37,8 @@ RECENT_LINES = 2000
 class PostgresStore(Store):
     """The mind at an address. Holds a connection and no other state: other hosts write here too."""
 
+    in_folder = False
+
     def __init__(self, address: Address, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
         super().__init__(cache_of(address), lock_timeout)
         self.address = address
@@ -48,11 +50,6 @@ class PostgresStore(Store):
     def folder(self) -> Path:
         """There is none. Raises NotOnPostgres, whatever wanted to look into it."""
         raise NotOnPostgres(self.address)
-
-    @property
-    def in_folder(self) -> bool:
-        """They are rows."""
-        return False
 
     def path(self, name: str) -> Path:
         """A file of this machine's own; the ledgers are none. Raises NotOnPostgres."""

@@ -85,7 +85,9 @@ def test_a_story_is_told_the_same(
         monkeypatch.setenv("NEBULA_MIND", place)
         for minute, argv in enumerate(STORY):
             said = nebula(*argv, "--now", f"2026-05-04T10:{minute:02}:00", given=f"说话直接，第 {minute} 版\n".encode())
-            kept = [re.sub(r"[0-9a-f]{16}|[0-9.]+KB", "#", line) for line in said.out.splitlines() if argv[0] != "embed"]
+            kept = [
+                re.sub(r"[0-9a-f]{16}|[0-9.]+KB", "#", line) for line in said.out.splitlines() if argv[0] != "embed"
+            ]
             told.setdefault(place, []).append((argv, said.code, kept, said.err.replace(place, "PLACE")))
     here, there = told.values()
     assert here == there

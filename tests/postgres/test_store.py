@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import nebula
+from nebula import night
 from nebula.address import Address
 from nebula.errors import (
     BadValue,
@@ -261,9 +262,22 @@ def test_whatever_wants_a_folder_is_refused(uri: str) -> None:
     """Through the Python interface, too: nothing is put where nobody would look for it."""
     mind = Mind(Address(uri))
     mind.add("渡轮早上六点开")
-    for refused in (lambda: mind.folder, lambda: mind.store.path("notes")):
-        with pytest.raises(NotOnPostgres):
-            refused()
+    with pytest.raises(NotOnPostgres):
+        _ = mind.folder
+    with pytest.raises(NotOnPostgres):
+        mind.store.path("notes")
+
+
+def test_one_night_at_a_time_across_hosts(uri: str) -> None:
+    """Who comes meanwhile waits and gives up; when the first is gone, even without a word, the next may."""
+    first, second = Mind(Address(uri)), Mind(Address(uri), lock_timeout=0.2)
+    second.add("渡轮早上六点开")
+    with first.store.lock(night.LOCK):
+        with pytest.raises(LockedTooLong):
+            night.consolidate(second)
+        assert isinstance(first.store, PostgresStore)
+        first.store.connection.close()
+        night.consolidate(second)
 
 
 def test_settings_are_kept_by_all(uri: str, store: PostgresStore) -> None:
