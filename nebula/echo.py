@@ -143,8 +143,14 @@ class Window:
     def _cover(line: Sequence[str], live: Sequence[Handed]) -> likeness.Cover:
         form = " ".join(line)
         equal = [at for at, one in enumerate(live) if one.said == form]
-        places = equal[-1:] or likeness.likeliest(line, [one.prints for one in live])
+        places = equal[-1:] or [*likeness.likeliest(line, [one.prints for one in live]), *_short(f" {form} ", live)]
         return likeness.cover(line, {at: live[at].said.split(" ") for at in places})
+
+
+def _short(form: str, live: Sequence[Handed]) -> list[int]:
+    """The places of those that stand whole in a form and have too few tokens for fingerprints, the latest first."""
+    within = (at for at, one in enumerate(live) if not one.prints and f" {one.said} " in form)
+    return sorted(within, reverse=True)
 
 
 def window(store: Store) -> Window:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from nebula.quick import dataclass
-from nebula.text import normal
+from nebula.text import framing, normal
 from nebula.text.words import RUNS, unspaced
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ LONGEST = 16_000
 EDGE = 4
 #: The share of new tokens up to which a text says what its sources say.
 GLUE = 0.2
+#: Tokens of a line below which a word before or behind a source is no glue, unless it frames it: `小王` before a habit.
+SHORT = 24
 
 _FIGURE = re.compile(r"[0-9]|[〇零一二两三四五六七八九十百千万亿半]")
 _NEGATIONS = frozenset([*"不没无未别非勿莫否", "no", "not", "never", "none", "nor", "neither", "nothing", "without"])
@@ -51,10 +53,16 @@ _LABEL = re.compile(
     rf"|\[{_REF} (?:{_DATE}|\?) [^\[\]\s]{{1,20}}\]"
 )
 _MARK = r"[^\w@]"
-_MARKS = re.compile(rf"(?:{_MARK}|\d+[.)、](?=\s))*")
+#: A list's number: `2. `, `2、`, `（二）`, `一、`, `②`; not the start of `3.5`, `6:30` or `三、五号`.
+_NUMERAL = r"[0-9〇零一二两三四五六七八九十百]"
+_NUMBER = (
+    rf"(?:\d{{1,3}}(?:[.．]\s|[)）、](?!{_NUMERAL})|[.．](?=[㐀-鿿]))|[一二三四五六七八九十]{{1,3}}(?:、(?!{_NUMERAL})|[)）])"
+    r"|[①-⓿㈠-㈩❶-➓])"
+)
+_MARKS = re.compile(rf"(?:{_MARK}|{_NUMBER})*")
 #: What a list puts before and behind a text; a date is one's own words unless a ref or a label stands beside it.
 _BEFORE = re.compile(
-    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_MARK}|\d+[.)、](?=\s)|\d+\.\d{{2,3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
+    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_MARK}|{_NUMBER}|\d+\.\d{{2,3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
 )
 _BEHIND = re.compile(rf"(?:{_MARK}|{_DATE}|{_REF})*$")
 _LISTED = re.compile(rf"^{_MARK}*{_REF}|{_REF}{_MARK}*$")
@@ -70,7 +78,8 @@ class Cover:
     """What sources say of a text: tokens of each source's runs, and what differs.
 
     `added` tokens stand in the text alone, before or behind all that a source says; `put` between its runs or in place
-    of its other words; `dropped` are left out between runs, or are negations beside them. `total`: the text's tokens.
+    of its other words, or around it in a short line; what frames it (see `framing`) counts as nothing. `dropped` are
+    left out between runs, or are negations beside them. `total`: the text's tokens.
     """
 
     by: Mapping[int, int] = field(default_factory=dict)
@@ -220,15 +229,22 @@ def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
             (a, b, _), (last_a, last_b, size) = runs[0], runs[-1]
             before, behind = source[:b], source[last_b + size :]
             dropped += [t for t in [*before[-EDGE:], *behind[:EDGE]] if t in _NEGATIONS or t.endswith("n't")]
-            front = _Piece(piece.start, piece.start + a, piece.instead or bool(before))
-            rest = _Piece(piece.start + last_a + size, piece.end, piece.instead or bool(behind))
+            front = _Piece(piece.start, piece.start + a, piece.instead or _says(before))
+            rest = _Piece(piece.start + last_a + size, piece.end, piece.instead or _says(behind))
             if rest.end == rest.start + 1 and behind and behind[0].startswith(said[rest.start]):
                 rest = _Piece(rest.end, rest.end)  # a word that was cut short with the text
             left = [*(p for p in left if p != piece), *(p for p in (front, rest) if p.start < p.end)]
             break
-    added = [token for p in left if not p.instead for token in said[p.start : p.end]]
-    put += [token for p in left if p.instead for token in said[p.start : p.end]]
+    left = [p for p in left if p.instead or not framing.is_frame(said[p.start : p.end])]
+    weighs = bool(by) and len(said) < SHORT
+    added = [token for p in left if not p.instead and not weighs for token in said[p.start : p.end]]
+    put += [token for p in left if p.instead or weighs for token in said[p.start : p.end]]
     return Cover(by, added, put, dropped, len(said))
+
+
+def _says(said: Sequence[str]) -> bool:
+    """Whether anything but particles is among the tokens."""
+    return any(token not in _PARTICLES for token in said)
 
 
 @dataclass(frozen=True)
@@ -243,8 +259,8 @@ class _Piece:
 def _runs(said: Sequence[str], source: Sequence[str]) -> list[tuple[int, int, int]]:
     """The common runs (place in the text, in the source, length) between the first and the last that is long enough.
 
-    None where the source says too little of it: less than `PART` tokens and less than half of itself; nor where a few
-    tokens come so often in both that finding runs would take seconds.
+    None where the source says too little of it: less than `PART` tokens and less than half of itself, unless all of a
+    short one is there; nor where a few tokens come so often in both that finding runs would take seconds.
     """
     import difflib
 
@@ -256,12 +272,13 @@ def _runs(said: Sequence[str], source: Sequence[str]) -> list[tuple[int, int, in
         for block in difflib.SequenceMatcher(None, said, source, autojunk=False).get_matching_blocks()
         if block.size
     ]
-    long = [at for at, block in enumerate(blocks) if block[2] >= RUN]
+    long = [at for at, block in enumerate(blocks) if block[2] >= min(RUN, len(source))]
     if not long:
         return []
     runs = blocks[long[0] : long[-1] + 1]
     covered = sum(size for _, _, size in runs)
-    return runs if covered >= PART or (covered * 2 >= len(source) and covered > RUN) else []
+    enough = covered >= PART or (covered * 2 >= len(source) and covered > RUN) or covered == len(source)
+    return runs if enough else []
 
 
 def together(covers: Sequence[Cover]) -> Cover:
