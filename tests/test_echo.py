@@ -255,7 +255,6 @@ WRAPS: Sequence[Callable[[Any], str]] = (
     lambda hit: f"- {hit.memory.text}",
     lambda hit: f"{hit.score:.3f} {hit.label} {hit.memory.at[:10]} {hit.memory.text}  {hit.memory.ref}",
     lambda hit: f"记得：{hit.memory.text}",
-    lambda hit: f"听人说：{hit.memory.text}",
     lambda hit: json.dumps({"ref": hit.memory.ref, "text": hit.memory.text, "w": 9}, ensure_ascii=False),
     lambda hit: hit.memory.text.replace("，", "；") + "！",
 )
@@ -263,7 +262,6 @@ WRAPS: Sequence[Callable[[Any], str]] = (
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @example(steps=[(0, "青岛"), (3, "青岛"), (3, "tide")])
-@example(steps=[(4, "青岛"), (4, "渡轮"), (4, "tide")])
 @given(steps=st.lists(st.tuples(st.integers(0, len(WRAPS)), st.sampled_from(["青岛", "渡轮", "tide"])), max_size=12))
 def test_no_loop_multiplies_a_memory(tmp_path_factory: Any, steps: list[tuple[int, str]]) -> None:
     """An agent that recalls and adds what it got, wrapped one way or another, or all of it at once.
@@ -280,9 +278,7 @@ def test_no_loop_multiplies_a_memory(tmp_path_factory: Any, steps: list[tuple[in
             mind.add(text, imp=1.0)
     memories = mind.list(n=None).memories
     echoes = [memory for memory in memories if memory.ref not in own]
-    assert all(memory.via == ECHO or "听人说" in memory.text for memory in echoes)
-    heavy = [memory for memory in echoes if memory.via != ECHO]
-    assert len(heavy) <= 3, "who says so is news once"
+    assert all(memory.via == ECHO for memory in echoes)
     for ref, w in own.items():
         mine = [memory for memory in echoes if memory.via == ECHO and memory.echo_of == ref]
         assert sum(memory.w for memory in mine) <= 2 * 0.5 * 1.5 * 1.5
@@ -301,6 +297,16 @@ def test_what_retells_a_memory_is_news_once(tmp_path: Path) -> None:
     retold = [memory for memory in mind.list(n=None).memories if memory.text == f"妈妈说{FERRY}"]
     assert [memory.via for memory in reversed(retold)][:2] == ["他说的", ECHO]
     assert [memory.echo_of for memory in retold if memory.via == ECHO] == ["n1"]
+
+
+def test_a_loop_that_says_who_said_it_comes_to_an_end(tmp_path: Path) -> None:
+    """Its first turn is news, what repeats that is an echo: twelve rounds leave no more than two."""
+    mind = opened(tmp_path / "mind")
+    mind.add(MUM)
+    for _ in range(12):
+        for hit in mind.recall("妈妈 青岛", n=8).hits:
+            mind.add(f"听人说：{hit.memory.text}")
+    assert [memory.via for memory in reversed(mind.list(n=None).memories)][1:] in (["他说的"], ["他说的", ECHO])
 
 
 def test_the_same_loop_many_times_writes_once(tmp_path: Path) -> None:

@@ -414,6 +414,8 @@ SENTENCES: dict[str, str] = {
     "night.undone": "This night was taken back: {run}",
     "night.not_missed": "No night was missed.",
     "night.notes": "{n} notes will be digested into one summary",
+    "night.vectors": "{n} vectors / {d} dimensions / {kb}KB",
+    "night.map": "Map: {nodes} nodes, {edges} edges",
     "night.nominated": "Tonight's candidate: {ref}",
     "surface.none": "No candidate; each consolidation chooses one.",
     "hint.after_surface": "Taken up: `nebula yes {ref}`; if not: `nebula no {ref}`",

@@ -407,6 +407,8 @@ SENTENCES: dict[str, str] = {
     "night.undone": "已撤销这一夜：{run}",
     "night.not_missed": "没有漏掉的夜。",
     "night.notes": "{n} 条事实会写成一条小结",
+    "night.vectors": "向量 {n} 条 / {d} 维 / {kb}KB",
+    "night.map": "星图 {nodes} 节点 {edges} 边",
     "night.nominated": "今夜的候选：{ref}",
     "surface.none": "没有候选；每夜巩固时会选一条。",
     "hint.after_surface": "接住了：`nebula yes {ref}`；没接住：`nebula no {ref}`",

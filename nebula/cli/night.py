@@ -102,8 +102,8 @@ def _slept(done: Slept) -> Outcome:
     if done.built is not None:
         built = done.built
         lines += [
-            [(f"向量 {built.present} 条 / {built.dimensions} 维 / {built.bytes / 1024:.1f}KB", "")],
-            [(f"星图 {done.nodes} 节点 {done.edges} 边", "")],
+            [(messages.say("night.vectors", n=built.present, d=built.dimensions, kb=f"{built.bytes / 1024:.1f}"), "")],
+            [(messages.say("night.map", nodes=done.nodes, edges=done.edges), "")],
         ]
         data["vectors"] = {"present": built.present, "dimensions": built.dimensions, "bytes": built.bytes}
     return Outcome(data, lines, notices=done.notices)

@@ -20,7 +20,7 @@ from nebula.text import framing, normal
 from nebula.text.words import RUNS, unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 #: Tokens of a run that is worth something, and of the grams by which sources are found.
 RUN = 3
@@ -235,11 +235,22 @@ def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
                 rest = _Piece(rest.end, rest.end)  # a word that was cut short with the text
             left = [*(p for p in left if p != piece), *(p for p in (front, rest) if p.start < p.end)]
             break
-    left = [p for p in left if p.instead or not framing.is_frame(said[p.start : p.end])]
+    left = [p for p in left if not _hands_on(said[p.start : p.end], () if p.instead else sources.values())]
     weighs = bool(by) and len(said) < SHORT
     added = [token for p in left if not p.instead and not weighs for token in said[p.start : p.end]]
     put += [token for p in left if p.instead or weighs for token in said[p.start : p.end]]
     return Cover(by, added, put, dropped, len(said))
+
+
+def _hands_on(said: Sequence[str], sources: Iterable[Sequence[str]]) -> bool:
+    """Whether it only frames, or says once more how a source begins: `听说听说…` in a loop."""
+    starts = [list(source) for source in sources]
+    rest = list(said)
+    for size in range(len(rest), 1, -1):
+        if any(rest[-size:] == start[:size] for start in starts):
+            rest = rest[:-size]
+            break
+    return framing.is_frame(rest)
 
 
 def _says(said: Sequence[str]) -> bool:

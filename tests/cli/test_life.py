@@ -209,3 +209,12 @@ def test_an_empty_mind_is_no_failure(nebula: Nebula, argv: tuple[str, ...]) -> N
     assert said.code in (0, 1)
     assert json.loads(said.out)["ok"] is True
     assert "Traceback" not in said.err
+
+
+def test_a_night_in_english_says_it_in_english(nebula: Nebula, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But the sea's name and its layers', which are the same in both."""
+    nebula("add", "The ferry leaves at six")
+    monkeypatch.setenv("NEBULA_LANG", "en")
+    lines = nebula("consolidate").out.splitlines()
+    assert lines[1].startswith("1 vectors / 512 dimensions / ")
+    assert lines[2].startswith("Map: ")
