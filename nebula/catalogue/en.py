@@ -414,7 +414,7 @@ SENTENCES: dict[str, str] = {
     "night.undone": "This night was taken back: {run}",
     "night.not_missed": "No night was missed.",
     "night.notes": "{n} notes will be digested into one summary",
-    "night.vectors": "{n} vectors / {d} dimensions / {kb}KB",
+    "night.vectors": "Vectors: {n} / {d} dimensions / {kb}KB",
     "night.map": "Map: {nodes} nodes, {edges} edges",
     "night.nominated": "Tonight's candidate: {ref}",
     "surface.none": "No candidate; each consolidation chooses one.",

@@ -216,5 +216,5 @@ def test_a_night_in_english_says_it_in_english(nebula: Nebula, monkeypatch: pyte
     nebula("add", "The ferry leaves at six")
     monkeypatch.setenv("NEBULA_LANG", "en")
     lines = nebula("consolidate").out.splitlines()
-    assert lines[1].startswith("1 vectors / 512 dimensions / ")
+    assert lines[1].startswith("Vectors: 1 / 512 dimensions / ")
     assert lines[2].startswith("Map: ")
