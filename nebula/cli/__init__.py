@@ -103,7 +103,7 @@ def _run(args: list[str], language: str) -> int:
         if before not in _PATHS:
             check_unicode("argument", arg)
     if not args:
-        sys.stdout.write(app.overview() + "\n")
+        sys.stdout.write(app.fitted(app.overview()) + "\n")
         return 0
     tree = app.tree_for(language, args)
     if {"-h", "--help"} & set(args):

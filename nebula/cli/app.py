@@ -6,7 +6,8 @@ Help stands in the catalogue: `help.<command>` for a command, `option.<command>.
 
 from __future__ import annotations
 
-from functools import cache
+import sys
+from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,6 +60,8 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "bench": ("bench",),
 }
 
+UNFOLDED = 10_000  # columns, wider than any paragraph of help
+WIDEST = 100  # columns of a page of help; longer lines are hard to read
 HELP_FLAGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
@@ -128,12 +131,27 @@ def _root(version: Annotated[bool, typer.Option("-V", "--version", is_eager=True
 def _fill(path: str, command: Any) -> None:
     command.help = messages.say(f"help.{path or 'nebula'}")
     command.context_settings = dict(HELP_FLAGS)
+    command.get_help = partial(_help, command)
     command.get_help_option(typer.Context(command, **HELP_FLAGS)).help = messages.say("option.help")
     for parameter in command.params:
         if parameter.param_type_name == "option" and parameter.name != "help":
             parameter.help = messages.say(help_key(path, parameter.name))
     for name, inner in getattr(command, "commands", {}).items():
         _fill(f"{path}.{name}".lstrip("."), inner)
+
+
+def _help(command: Any, context: Any) -> str:
+    """A command's help page. On a terminal it is folded by us: typer's never is below 50 columns, nor counts Chinese."""
+    if sys.stdout.isatty():
+        context.terminal_width = UNFOLDED
+    return fitted(type(command).get_help(command, context))
+
+
+def fitted(page: str) -> str:
+    """A page of help as the terminal has room for it; in a pipe as it is."""
+    from nebula.cli import folding
+
+    return folding.page(page, min(folding.columns(), WIDEST)) if sys.stdout.isatty() else page
 
 
 def with_examples(path: str, command: Any) -> None:

@@ -133,7 +133,7 @@ class Run:
             printing.show_null(outcome.lines)
         else:
             pager = printing.pager(self.environ) if outcome.long and not (self.no_pager or self.no_color) else []
-            printing.show_lines(outcome.lines, colour=self.colour, pager=pager)
+            printing.show_lines(outcome.lines, colour=self.colour, pager=pager, verbatim=outcome.verbatim)
             if not self.quiet and sys.stderr.isatty():
                 for hint in outcome.hints:
                     printing.tell(hint)

@@ -34,7 +34,7 @@ def context(
     nothing = [Notice("nothing_to_tell")] if not (told.text or run.json) else []
     shown = {name: [memory.ref for memory in memories] for name, memories in told.shown.items()}
     lines = [[(line, "")] for line in told.text.splitlines()]
-    return Outcome({"text": told.text, "shown": shown}, lines, notices=[*told.notices, *nothing])
+    return Outcome({"text": told.text, "shown": shown}, lines, notices=[*told.notices, *nothing], verbatim=True)
 
 
 def sources(trust: str) -> list[str]:

@@ -51,7 +51,7 @@ def install(run: Run, agent: Agent, *, print_: Annotated[bool, typer.Option("--p
 
         shown = {"hooks": hooks.entries(agent, _command(run, agent))}
         lines = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode().splitlines()
-        return Outcome({"path": str(path), **shown}, [[(line, "")] for line in lines])
+        return Outcome({"path": str(path), **shown}, [[(line, "")] for line in lines], verbatim=True)
     changed = hooks.install(agent, run.environ, _command(run, agent))
     said = messages.say("hooks.installed" if changed else "hooks.unchanged", path=path)
     return Outcome({"path": str(path), "changed": changed}, [[(said, "")]])

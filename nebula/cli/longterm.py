@@ -29,7 +29,7 @@ def show(run: Run) -> Outcome:
 
     text = longterm.read(run.mind())
     lines = [[(printing.clean(line), "")] for line in text.splitlines()]
-    return Outcome({"text": text}, lines or [[(messages.say("longterm.empty"), "")]], long=True)
+    return Outcome({"text": text}, lines or [[(messages.say("longterm.empty"), "")]], long=True, verbatim=bool(lines))
 
 
 def edit(run: Run, text: Annotated[str | None, typer.Argument(metavar="[-]", show_default=False)] = None) -> Outcome:

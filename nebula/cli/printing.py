@@ -14,23 +14,18 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nebula import messages
+from nebula.cli import folding
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from nebula.cli.folding import Line
     from nebula.results import Notice
-
-    #: Stretches of one line with the style that a terminal gives them.
-    Line = Sequence[tuple[str, str]]
 
 #: Lone surrogates, C0, DEL, C1, line separators, and characters that change the direction of what follows.
 _UNSAFE = re.compile(
     "[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
-)
-#: Where a sentence may be broken: after a space, and around each wide character but before closing signs.
-_PARTS = re.compile(
-    r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef][，。；：！？、）」”]*|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*|\s+"
 )
 _BREAKS = re.compile(r"[\n\t\r\u2028\u2029\x85\x0b\x0c]+")
 #: The style of a stretch that is put in one line, and shortened where that is wider than the terminal.
@@ -56,6 +51,8 @@ class Outcome:
     null: bool = False
     #: Whether a pager helps where it does not fit a terminal.
     long: bool = False
+    #: Whether the lines are a document to copy or to run: they are never broken to a terminal's width.
+    verbatim: bool = False
 
 
 def joined(lines: Sequence[Line]) -> Line:
@@ -95,24 +92,15 @@ def pager(environ: Mapping[str, str]) -> list[str]:
     return words if words and words[0] != "cat" and shutil.which(words[0]) else []
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
+def wrapped(text: str, indent: str = "", stream: TextIO | None = None) -> list[str]:
     """A sentence as the lines that fit the terminal, each after `indent`; in a pipe one line, however long.
 
-    Broken at spaces, and between two characters that stand wide (Chinese): words of other scripts stay whole.
+    `stream`: where it is to be printed, stdout if None.
     """
     flat = one_line(text)
-    if not sys.stdout.isatty():
+    if not (stream or sys.stdout).isatty():
         return [indent + flat]
-    from rich.cells import cell_len
-
-    room = max(8, shutil.get_terminal_size().columns - cell_len(indent))
-    lines, line = [], ""
-    for part in _PARTS.findall(flat):
-        if line and cell_len(line) + cell_len(part.rstrip()) > room:
-            lines.append(line.rstrip())
-            line = ""
-        line += part
-    return [indent + one for one in [*lines, line.rstrip()] if one]
+    return folding.broken(flat, folding.columns(), first=indent, then=indent)
 
 
 def show_null(lines: Sequence[Line]) -> None:
@@ -120,13 +108,17 @@ def show_null(lines: Sequence[Line]) -> None:
     sys.stdout.write("".join("".join(clean(text) for text, _ in line) + "\0" for line in lines))
 
 
-def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()) -> None:
-    """Print lines on stdout; into a terminal each is fitted to the width, and a pager shows them if there is one."""
+def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = (), verbatim: bool = False) -> None:
+    """Print lines on stdout; into a terminal each is fitted to the width, and a pager shows them if there is one.
+
+    `verbatim`: no line is broken by us.
+    """
     terminal = sys.stdout.isatty()
-    safe = [[(one_line(text) if style == FIT else clean(text), style) for text, style in line] for line in lines]
+    safe: list[Line] = [[(one_line(text) if style == FIT else clean(text), style) for text, style in line] for line in lines]
     if terminal:
-        width = shutil.get_terminal_size().columns
-        safe = [_fitted(line, width) for line in safe]
+        width = folding.columns()
+        fitted = [_fitted(line, width) for line in safe]
+        safe = fitted if verbatim else [part for line in fitted for part in folding.folded(line, width)]
     text = _coloured(safe) if colour else "".join("".join(part for part, _ in line) + "\n" for line in safe)
     if terminal and pager and len(safe) >= shutil.get_terminal_size().lines:
         data = text.encode(sys.stdout.encoding, "replace")
@@ -144,7 +136,7 @@ def _fitted(line: Line, width: int) -> list[tuple[str, str]]:
     over = sum(cell_len(text) for text, _ in line) - width
     fitted = []
     for text, style in line:
-        room = max(cell_len(text) - over - 1, 8)
+        room = max(cell_len(text) - over - 1, 5)
         cut = over > 0 and style == FIT and room < cell_len(text)
         fitted.append((set_cell_size(text, room).rstrip() + "…" if cut else text, style))
     return fitted
@@ -194,5 +186,5 @@ def show_notices(notices: Sequence[Notice]) -> None:
 
 
 def tell(sentence: str) -> None:
-    """A line on stderr."""
-    sys.stderr.write(one_line(sentence) + "\n")
+    """A sentence on stderr: a line, or on a terminal as many as it takes."""
+    sys.stderr.write("\n".join(wrapped(sentence, stream=sys.stderr)) + "\n")

@@ -45,7 +45,7 @@ def install(
     if print_:
         entries = schedule.preview(job, name)
         lines: list[Line] = [[(line, "")] for entry in entries for line in entry.splitlines()]
-        return Outcome({"system": name, "entries": entries}, lines)
+        return Outcome({"system": name, "entries": entries}, lines, verbatim=True)
     if at:  # or `--if-missed` would reckon with another time than the scheduler
         run.mind().configure("night.at", job.at)
     return _told(run, schedule.install(job, name, remove_old=remove_old))

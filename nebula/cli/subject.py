@@ -189,7 +189,7 @@ def soul(
 
     folder = project_of(project).folder(subject)
     text = cast.for_actor(read_text(folder, SOUL))
-    return Outcome({"id": folder.name, "soul": text}, [[(line, "")] for line in text.splitlines()])
+    return Outcome({"id": folder.name, "soul": text}, [[(line, "")] for line in text.splitlines()], verbatim=True)
 
 
 def rm(

@@ -113,7 +113,7 @@ def context(
     who = subject_of(run, project, subject)
     text = files.read_given(scene).decode("utf-8", "replace") if scene else given_text(query)
     block = who.context(text, budget=budget)
-    return Outcome({"context": block}, [[(line, "")] for line in block.splitlines()])
+    return Outcome({"context": block}, [[(line, "")] for line in block.splitlines()], verbatim=True)
 
 
 def save(
