@@ -141,7 +141,7 @@ def _fill(path: str, command: Any) -> None:
 
 
 def _help(command: Any, context: Any) -> str:
-    """A command's help page. On a terminal it is folded by us: typer's never is below 50 columns, nor counts Chinese."""
+    """A command's help page. On a terminal we fold it: typer stops at 50 columns and counts Chinese single."""
     if sys.stdout.isatty():
         context.terminal_width = UNFOLDED
     return fitted(type(command).get_help(command, context))

@@ -10,10 +10,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    #: Stretches of one line with the style that a terminal gives them.
-    Line = Sequence[tuple[str, str]]
+    from nebula.cli.printing import Line
 
 NARROWEST = 16  # columns; on less nothing can be shown
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"

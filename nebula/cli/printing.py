@@ -20,8 +20,10 @@ from nebula.quick import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nebula.cli.folding import Line
     from nebula.results import Notice
+
+    #: Stretches of one line with the style that a terminal gives them.
+    Line = Sequence[tuple[str, str]]
 
 #: Lone surrogates, C0, DEL, C1, line separators, and characters that change the direction of what follows.
 _UNSAFE = re.compile(
@@ -114,11 +116,14 @@ def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()
     `verbatim`: no line is broken by us.
     """
     terminal = sys.stdout.isatty()
-    safe: list[Line] = [[(one_line(text) if style == FIT else clean(text), style) for text, style in line] for line in lines]
+    safe: list[Line] = [
+        [(one_line(text) if style == FIT else clean(text), style) for text, style in line] for line in lines
+    ]
     if terminal:
         width = folding.columns()
-        fitted = [_fitted(line, width) for line in safe]
-        safe = fitted if verbatim else [part for line in fitted for part in folding.folded(line, width)]
+        safe = [_fitted(line, width) for line in safe]
+        if not verbatim:
+            safe = [part for line in safe for part in folding.folded(line, width)]
     text = _coloured(safe) if colour else "".join("".join(part for part, _ in line) + "\n" for line in safe)
     if terminal and pager and len(safe) >= shutil.get_terminal_size().lines:
         data = text.encode(sys.stdout.encoding, "replace")

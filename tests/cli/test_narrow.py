@@ -1,4 +1,4 @@
-"""No line is wider than the terminal, whatever the command: Chinese counts double, only what has no break stands out."""
+"""No line is wider than the terminal, whatever the command: Chinese counts double, only what has no break is."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ LONG_ZH = "他说今天的渡轮因为大雾停开了，灯塔看守要我们明
 LONG_EN = "The ferry did not sail today because of the fog, so come back to the pier at six tomorrow morning"
 #: Documents to copy, or bytes to keep: nothing of ours may stand between their words.
 VERBATIM = ("context", "hooks install codex --print", "schedule install --print --system cron")
-COMMANDS = """add X|recall 渡轮|recall ferry --explain|recall 没有的词xyz|recall|list|show n1|show n99|more n1|why n1 渡轮
-why-not 渡轮 n1|promises|surface|consolidate --plan|consolidate|schedule status --system cron|forecast|stats|log|longterm
-longterm history|mood|mood trace|sky|subject|subject list|subject init 艾琳娜|doctor|doctor --verify|embed|embed --build
-encoder|encoder list|config|config list|config list --explain|config set recal.k 3|tune|mind|mind path|store|hooks status
-hooks install codex|hooks remove codex|pin n1|tag n1 海|set n1 imp=0.4|set n1 imp|edit n1 新的文本|undo|nosuch|help nosuch
-add --ledger nosuch x|import nosuch.json --from mem0|erase n1|erase n1 --yes|merge nosuch|demo"""
+COMMANDS = """add X|recall 渡轮|recall ferry --explain|recall 没有的词|recall|list|show n1|show n99|more n1|why n1 渡轮
+why-not 渡轮 n1|promises|surface|consolidate --plan|consolidate|schedule status --system cron|forecast|stats
+log|longterm|longterm history|mood|mood trace|sky|subject|subject list|subject init 艾琳娜|doctor
+doctor --verify|embed|embed --build|encoder|encoder list|config|config list|config list --explain
+config set recal.k 3|tune|mind|mind path|store|hooks status|hooks install codex|hooks remove codex|pin n1
+tag n1 海|set n1 imp=0.4|set n1 imp|edit n1 新的文本|undo|nosuch|help nosuch|add --ledger nosuch x
+import nosuch.json --from mem0|erase n1|erase n1 --yes|merge nosuch|demo"""
 
 
 class Screen(io.StringIO):
@@ -78,7 +79,7 @@ def too_wide(text: str) -> list[str]:
 
 def is_command(line: str) -> bool:
     """Whether a line is one to copy and run."""
-    return line.split()[0] in {"nebula", "$"} or " | nebula " in line
+    return line.split(maxsplit=1)[0] in {"nebula", "$"} or " | nebula " in line
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
