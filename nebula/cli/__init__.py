@@ -29,7 +29,7 @@ _PATHS = {
     "--from",
     "--key-file",
 }
-_MANY_THREADS = {"--build", "--batch", "import", "bench", "tune"}
+_MANY_THREADS = {"--build", "--batch", "bench", "tune"}
 
 
 def run() -> None:
