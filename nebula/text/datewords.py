@@ -155,6 +155,9 @@ FRAGMENTS = {
     "SEASON": r"(?P<season>spring|summer|autumn|fall|winter)\b",
     "FEAST": "(?P<holiday>元旦|情人节|妇女节|劳动节|五一(?:节|劳动节)?|儿童节|教师节|国庆节?|平安夜|圣诞节?)",
     "EFEAST": r"(?P<holiday>New\s+Year's\s+(?:Day|Eve)|Valentine's\s+Day|Halloween|Christmas(?:\s+(?:Eve|Day))?)\b",
+    # in a sentence a feast is a date only where nothing else can be meant: not 五一路, 王国庆, 圣诞树, Christmas tree
+    "ALONE": "(?:(?<![0-9A-Za-z一-龥])|(?<=[们在的]))",
+    "FESTIVE": r"(?=\s*$|\s*[^\w\s一-龥]|期间|假期|放假|小?长假|黄金周|当[天日]|那[天几]|[去回我你咱跟干做怎])",
     # 前 and 后 that begin another word are not "ago" and "later"
     "NOTFRONT": "(?![端台沿途景排夫卫锋面轮级身辈言任提程站行往天年半进方缀后])",
     "NOTBACK": "(?![端台勤卫座排面盾续宫脑期悔来辈代人天年半院门果遗缀])",
@@ -204,6 +207,7 @@ SHAPES = (
     Shape("half", "any", "(?:(?P<y><YEAR>)的?|(?<![早晚年]))(?P<half>[上下])半年"),
     Shape("year_end", "any", "(?:(?P<y><YEAR>)年?|(?<![每岁整当那历近多万0-9])年)[底末]"),
     Shape("holiday", "any", "(?P<y><YEAR>)的?<FEAST>"),
+    Shape("holiday", "any", "<ALONE><FEAST><FESTIVE>"),
     Shape("holiday", "alone", "<FEAST>"),
     Shape("year", "any", "(?P<y><YEAR>)(?![级代龄糕])"),
     Shape("year", "alone", "(?P<y>(?:19|20)[0-9]{2})"),
@@ -243,6 +247,7 @@ SHAPES = (
     Shape("season", "any", r"(?:the\s+)?<SEASON>(?:\s+of)?,?\s+<EYEAR>"),
     Shape("season", "alone", "(?:the\\s+)?<SEASON>"),
     Shape("holiday", "any", r"(?:<ESTEP><EFEAST>|<EFEAST2>,?\s+<EYEAR>)"),
+    Shape("holiday", "any", r"(?:on|at|for|over|during)\s+<EFEAST><FOLLOW>"),
     Shape("holiday", "alone", "<EFEAST>"),
     Shape("ago", "any", r"(?<![.:/-])<ENUM><EUNIT>\s+(?P<way>ago|from\s+now)\b"),
     Shape("ago", "alone", r"(?P<way>in)\s+<ENUM><EUNIT>"),
