@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from nebula.text import datelunar
 from nebula.text import datewords as words
 
 if TYPE_CHECKING:
@@ -236,6 +237,10 @@ def _read_year_end(groups: Groups, context: Context) -> Moment | None:
 
 def _read_holiday(groups: Groups, context: Context) -> Moment | None:
     word = " ".join(groups["holiday"].lower().split())
+    lunar = next((name for name in datelunar.STRETCH if word.startswith(name)), None)
+    if lunar:
+        hours = 24 * datelunar.STRETCH[lunar]
+        return _yearly(lambda year: _days(datelunar.day(lunar, year), 1, "day", hours), groups, context)
     name = next(name for name in words.HOLIDAYS if word.startswith(name))
     month, day, stretch = words.HOLIDAYS[name]
     return _yearly(lambda year: _days(date(year, month, day), 1, "day", 24 * stretch), groups, context)

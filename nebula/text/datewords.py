@@ -153,7 +153,8 @@ FRAGMENTS = {
     "NTH": r"(?:st|nd|rd|th)?(?![0-9A-Za-z%]|[.:/-][0-9])",
     "ETHIRD": "(?P<third>end|beginning|start|middle)",
     "SEASON": r"(?P<season>spring|summer|autumn|fall|winter)\b",
-    "FEAST": "(?P<holiday>元旦|情人节|妇女节|劳动节|五一(?:节|劳动节)?|儿童节|教师节|国庆节?|平安夜|圣诞节?)",
+    "FEAST": "(?P<holiday>元旦|情人节|妇女节|劳动节|五一(?:节|劳动节)?|儿童节|教师节|国庆节?|平安夜|圣诞节?"
+    "|春节|除夕|清明节?|端午节?|中秋节?)",
     "EFEAST": r"(?P<holiday>New\s+Year's\s+(?:Day|Eve)|Valentine's\s+Day|Halloween|Christmas(?:\s+(?:Eve|Day))?)\b",
     # in a sentence a feast is a date only where nothing else can be meant: not 五一路, 王国庆, 圣诞树, Christmas tree
     "ALONE": "(?:(?<![0-9A-Za-z一-龥])|(?<=[们在的]))",
@@ -216,8 +217,8 @@ SHAPES = (
           r"\s?<LENGTH>(?:之?内|里)?(?![级制前后半多])"),
     Shape("within", "alone", "<LENGTH>[之以]?内"),
     Shape("ago", "alone", "<LENGTH>"),
-    Shape("refused", "any", "(?:<YEAR>|<STEP>[周月年]|今|明)?的?(?:春节|新年|过年|除夕|小年|大年|元宵|清明|端午|七夕"
-          "|中秋|重阳|腊八|腊月|正月|寒食|年初|年中|[农阴旧]历|寒假|暑假|[母父]亲节|感恩节|复活节|十一(?=假|黄金周|长假))"),
+    Shape("refused", "any", "(?:<YEAR>|<STEP>[周月年]|今|明)?的?(?:新年|过年|小年|大年|元宵|七夕"
+          "|重阳|腊八|腊月|正月|寒食|年初|年中|[农阴旧]历|寒假|暑假|[母父]亲节|感恩节|复活节|十一(?=假|黄金周|长假))"),
     Shape("week", "any", r"<ESTEP>week(?P<end>end)?\b"),
     Shape("week", "any", r"(?:on\s+)?<WDAY>,?\s+(?:of\s+)?<ESTEP>week\b"),
     Shape("week", "any", r"<ESTEP>week\s+(?:on\s+)?<WDAY>"),
@@ -303,7 +304,8 @@ WEEKDAY_BESIDE = (
 #: One of these characters stands in all that a reader's Chinese shapes match: the others need not be compiled.
 _NEEDED = {
     "day": "天日今明昨", "week": "周期拜", "weekday": "周期拜", "weekend": "末", "month": "月",
-    "monthday": "日号", "third": "月", "season": "天季", "half": "半", "year_end": "年", "holiday": "节旦一庆安诞",
+    "monthday": "日号", "third": "月", "season": "天季", "half": "半", "year_end": "年",
+    "holiday": "节旦一庆安诞夕明午秋",
     "year": "年", "ago": "天周期拜月年时钟", "rolling": "天周期拜月年时钟", "within": "内",
     "refused": "节年夕宵明午七秋阳八月食历假一",
 }  # fmt: skip
