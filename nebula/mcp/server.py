@@ -276,7 +276,7 @@ def _found(hit: Any) -> dict[str, Any]:
 
 
 def serve(mind: Mind, project: Path | None = None) -> None:
-    """Answer on standard input and output until the input ends."""
+    """Answer on standard input and output until the input ends, or nobody reads the output any more."""
     sys.stdout.flush()
     wire = os.dup(1)
     os.dup2(2, 1)  # what is logged before the protocol takes its stream is not for the client
@@ -294,4 +294,7 @@ def serve(mind: Mind, project: Path | None = None) -> None:
         os.close(wire)
         await server.run_stdio_async()
 
-    anyio.run(answer)
+    try:
+        anyio.run(answer)
+    except* BrokenPipeError:  # the client left first
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

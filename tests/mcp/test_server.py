@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -164,6 +165,30 @@ def test_nothing_but_protocol_and_never_much(mind_dir: Path) -> None:
     assert [answer["id"] for answer in answers] == list(range(1, len(calls) + 1))
     assert len(answers[0]["result"]["structuredContent"]["hits"]) >= 1
     assert "next" in answers[1]["result"]["structuredContent"]["memory"]
+
+
+def test_a_client_that_no_longer_reads(mind_dir: Path) -> None:
+    """An answer that nobody takes ends the server in silence: it is no failure of ours."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "nebula", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(mind_dir),
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        server.stdin.write(HELLO)
+        server.stdin.flush()
+        assert json.loads(server.stdout.readline())["id"] == 0
+        server.stdout.close()
+        server.stdin.write(READY + rpc(1, "ping"))
+        server.stdin.flush()
+        time.sleep(1)  # for the answer to be tried: with the end of the input it would be given up
+        server.stdin.close()
+        assert server.wait(30) == 0
+        assert server.stderr.read() == b""
 
 
 def test_without_the_package_it_says_what_to_install(capfd: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
