@@ -20,6 +20,7 @@ from nebula.errors import WriteFailed
 from nebula.mind import Mind
 from nebula.mindlib.store import Store
 from nebula.recall import asking
+from nebula.recall.hit import Asked
 
 NOW = datetime(2026, 12, 1, 12)
 
@@ -256,7 +257,7 @@ class TestDeadRetrieval:
         assert selftest.cosine(alike, other) == pytest.approx(0.3101, abs=5e-4)
 
     def test_a_word_route_that_finds_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(asking, "terms", lambda query, recall: {})
+        monkeypatch.setattr(asking, "asked", lambda query, recall, now: Asked({}))
         assert "词#" in selftest.dead_routes(lambda: NOW, dense=True)
 
     def test_all_alive(self) -> None:

@@ -19,6 +19,7 @@ from nebula.cli import app, folding, main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 WIDTH = 40
 LONG_ZH = "他说今天的渡轮因为大雾停开了，灯塔看守要我们明天早上六点再来码头看看有没有船"
@@ -44,8 +45,9 @@ class Screen(io.StringIO):
 
 
 @pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """A terminal of 40 columns."""
+def screen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Screen:
+    """A terminal of 40 columns, in a folder where a project may begin."""
+    monkeypatch.chdir(tmp_path)
     size = os.terminal_size((WIDTH, 500))
     monkeypatch.setattr(shutil, "get_terminal_size", lambda *_, **__: size)
     monkeypatch.setenv("COLUMNS", str(WIDTH))
