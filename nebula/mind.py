@@ -25,7 +25,7 @@ from nebula.errors import (
 from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import BY_NAME, split_ref
-from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, Store
+from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, MOVING, Store
 from nebula.recall.filtering import admits
 from nebula.recall.hit import Filters
 from nebula.results import Added, Built, Listing, Notice, Recalled, Setting, missing
@@ -60,8 +60,8 @@ class Mind:
 
     `overrides` are dotted settings above the file's; `now` tells the time.
 
-    Opening creates nothing, but finishes an erase that was cut short. Raises SettingsUnusable where `mind-config.json`
-    can't be used.
+    Opening creates nothing, but finishes an erase or a move that was cut short. Raises SettingsUnusable where
+    `mind-config.json` can't be used.
     """
 
     def __init__(
@@ -85,6 +85,10 @@ class Mind:
         self._encoder: Encoder | None = None
         self.second_opened: tuple[EncoderAdded, Encoder] | None = None  # by nebula.second alone
         self._opened: Index | None = None
+        if self.store.in_folder and (self.store.local / MOVING).exists():
+            from nebula import moving
+
+            moving.finish(self.store)
         if (self.store.local / ERASING).exists():
             from nebula import erasure
 

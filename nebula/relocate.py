@@ -10,15 +10,16 @@ import os
 import secrets
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nebula import erasure
+from nebula import erasure, moving
 from nebula.errors import FileUnusable, WriteFailed, WrongUsage
 from nebula.mindlib import files
 from nebula.repair import ledgers
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from nebula.mind import Mind
 
@@ -52,10 +53,25 @@ def move(mind: Mind, target: Path) -> Moved:
     with contextlib.ExitStack() as held:
         for name in (*erasure.LOCKS, *(name for name in ledgers() if (source / name).exists())):
             held.enter_context(files.job_lock(source / name, mind.store.lock_timeout))
-        with files.laid_aside(target) as beside:
+        with files.laid_aside(target) as beside, _on_record(source, target, beside) as journal:
             count, size = _copy(source, beside)
-        _remove(source)
+        _remove(source, Path(journal.rubbish))
+    if not Path(journal.rubbish).exists():  # else the next opening clears it
+        moving.end(target)
     return Moved(source, target, count, size)
+
+
+@contextlib.contextmanager
+def _on_record(source: Path, target: Path, beside: Path) -> Iterator[moving.Journal]:
+    """Have the move on record in the old folder, and so in its copy; a copy that fails leaves none."""
+    rubbish = source.parent / f".{source.name}.{secrets.token_hex(4)}.moved"
+    journal = moving.Journal(str(source), str(target), str(beside), str(rubbish))
+    moving.begin(journal)
+    try:
+        yield journal
+    except BaseException:
+        moving.end(source)
+        raise
 
 
 def _copy(source: Path, target: Path) -> tuple[int, int]:
@@ -79,9 +95,8 @@ def _copy(source: Path, target: Path) -> tuple[int, int]:
     return count, size
 
 
-def _remove(source: Path) -> None:
-    """Take the old folder away in one step, then clear it; what can't be cleared lies beside it, named as rubbish."""
-    rubbish = source.parent / f".{source.name}.{secrets.token_hex(4)}.moved"
+def _remove(source: Path, rubbish: Path) -> None:
+    """Take the old folder away in one step, then clear it; what can't be cleared the next opening clears."""
     try:
         source.replace(rubbish)
     except OSError as error:

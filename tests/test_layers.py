@@ -47,6 +47,7 @@ LAYERS = (
             "endpoint",
             "origins",
             "seals",
+            "moving",
             "erasure",
             "erase",
             "repair",

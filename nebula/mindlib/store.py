@@ -43,6 +43,8 @@ RECENT = ".recent"
 HANDED_OUT = f"{RECENT}/handed-out.jsonl"
 #: What is being erased; it lies there only while that is under way.
 ERASING = ".erase.json"
+#: What is being moved; it lies there only while that is under way.
+MOVING = ".moving.json"
 #: Every append-only file of a mind; doctor looks at them all.
 SIDE_LEDGERS = (CHANGES, "mood.jsonl", TAGS, CAPTURED, "longterm.history.jsonl")
 #: What is laid over the memories' own lines.
