@@ -49,12 +49,13 @@ def holding(root: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("first", ["source", "target"])
-def test_a_move_killed_at_any_step_leaves_one_mind(tmp_path: Path, first: str) -> None:
+@pytest.mark.parametrize("stride", [pytest.param(1, marks=pytest.mark.torture), 8])
+def test_a_move_killed_at_any_step_leaves_one_mind(tmp_path: Path, first: str, stride: int) -> None:
     """Whichever place is opened first has all of it; then no other file holds the text, and erase leaves none."""
     step, ended = 0, False
     both = 0
     while not ended:
-        step += 1
+        step += stride
         root = tmp_path / str(step)
         source, target = root / "old" / "mind", root / "new" / "mind"
         Mind(source).add(SAID)
@@ -69,7 +70,7 @@ def test_a_move_killed_at_any_step_leaves_one_mind(tmp_path: Path, first: str) -
         erase.erase(mind, erase.plan(mind, ["n1"]))
         assert holding(root) == [], step
     assert step > 20
-    assert both  # a state with two whole minds was among them
+    assert both or stride > 1  # a state with two whole minds was among them
 
 
 def test_a_move_that_is_under_way_is_left_alone(tmp_path: Path) -> None:
