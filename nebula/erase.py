@@ -7,6 +7,8 @@ with it stay and are named. Subjects of a story are no part of a mind.
 
 from __future__ import annotations
 
+import os
+import stat
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,7 +179,17 @@ def _every_file(mind: Mind) -> Iterator[tuple[str, Path]]:
         if path.is_file():
             yield path.relative_to(mind.folder).as_posix(), path
     for path in sorted(Path(tempfile.gettempdir()).glob(REPORTS)):
-        yield str(path), path
+        if _own(path):  # the folder may be everybody's: no pipe of a stranger's may hold us up, no link lead us astray
+            yield str(path), path
+
+
+def _own(path: Path) -> bool:
+    """Whether a path is a file of the user's own, and no link."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and (not hasattr(os, "getuid") or status.st_uid == os.getuid())
 
 
 def _unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:

@@ -402,3 +402,18 @@ def test_an_export_left_in_the_folder_is_looked_into(tmp_path: Path) -> None:
     (mind.folder / "backup.zip").write_bytes(export.pack(mind, as_zip=True))
     done = erase.erase(mind, erase.plan(mind, ["n1"]))
     assert list(done.left) == ["backup.zip"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and links in a shared folder")
+def test_only_ones_own_reports_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe under a report's name would hold erase up for ever, a link lead it to another's file."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    (tmp_path / "elsewhere").write_text(SECRET, encoding="utf-8")
+    (shared / "nebula-report-link.txt").symlink_to(tmp_path / "elsewhere")
+    os.mkfifo(shared / "nebula-report-pipe.txt")
+    (own := shared / "nebula-report-own.txt").write_text(SECRET, encoding="utf-8")
+    mind = opened(tmp_path / "mind")
+    mind.add("灯塔")
+    assert erase.left(mind, [SECRET]) == {str(own): 1}

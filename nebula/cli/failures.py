@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import typer.exceptions
@@ -13,7 +12,6 @@ import typer.exceptions
 from nebula import messages
 from nebula.cli import INTERRUPTED, printing
 from nebula.errors import NebulaError, short
-from nebula.mindlib import files
 
 UNEXPECTED = 3
 USAGE = 2
@@ -110,10 +108,11 @@ def _save(error: Exception) -> str:
     import tempfile
     import traceback
 
-    path = Path(tempfile.gettempdir()) / f"nebula-report-{os.getpid()}.txt"
     told = "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
-    try:
-        files.replace(path, told, durable=False)
-    except NebulaError:
+    try:  # private, new, under a name that nobody can foresee: the folder may be shared, the text quote a memory
+        number, path = tempfile.mkstemp(prefix="nebula-report-", suffix=".txt")
+        with os.fdopen(number, "wb") as file:
+            file.write(told)
+    except OSError:
         return "-"
-    return str(path)
+    return path

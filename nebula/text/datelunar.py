@@ -1,7 +1,8 @@
 """Feasts of the Chinese calendar, day by day for the years in which the table was checked; nothing beyond them.
 
-Days of the year (1: 1 January) from 1990 to 2049, on which three programs agree (lunar_python, lunardate, sxtwl: an
-astronomical ephemeris). 除夕 is the day before 春节. Feasts that regions keep on other days (小年) are not here.
+Days of the year (1: 1 January) from 1990 to 2049, on which lunar_python and sxtwl (an astronomical ephemeris) agree,
+and lunardate too, but for 清明, which it does not tell. 除夕 is the day before 春节. Feasts that regions keep on other
+days (小年) are not here.
 """
 
 from __future__ import annotations

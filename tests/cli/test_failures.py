@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,6 +135,8 @@ def test_the_unexpected_leaves_a_report(nebula: Nebula, monkeypatch: pytest.Monk
     assert "Traceback" not in said.err
     report = next(tmp_path.glob("nebula-report-*.txt"))
     assert str(report) in said.err
+    assert sys.platform == "win32" or report.stat().st_mode & 0o777 == 0o600
+    assert report.name != f"nebula-report-{os.getpid()}.txt"  # nobody can lay a link there beforehand
     assert "ZeroDivisionError: by zero" in report.read_text(encoding="utf-8")
     assert "Traceback" in nebula("list", "--debug").err
 
