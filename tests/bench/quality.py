@@ -8,6 +8,7 @@
 - graph: the graph's weights, and the profile `original`.
 - traditional: the Chinese sets asked in traditional characters (needs opencc-python-reimplemented).
 - silence: answerable and foreign queries by the one rule, its floor as shipped and chosen blind.
+- everyday: a small invented mind asked in other words, and what it does not hold.
 - current: minds of our own in which newer memories replace older ones (minds.py), by strength of freshness and layers.
 
 Reads the sets from ../shared/bench. `--cache` keeps vectors from run to run; `--rankings` writes SET.jsonl for
@@ -31,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from nebula.bench import recall as bench
 from nebula.text import simplified
-from tests.bench import choosing, current, silent
+from tests.bench import choosing, current, everyday, silent
 from tests.bench.held import Set, encoders
 from tests.bench.tables import BENCH, SETS, gain, head, row, say
 
@@ -168,7 +169,7 @@ def against(sets: Sets, folder: Path | None) -> None:
 
 
 def main() -> None:
-    parts = ("ideas", "graph", "traditional", "against", "blind", "halves", "silence", "current")
+    parts = ("ideas", "graph", "traditional", "against", "blind", "halves", "silence", "everyday", "current")
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given.add_argument("parts", nargs="*", choices=[*parts, []], metavar="PART")
     given.add_argument("--cache", type=Path)
@@ -185,6 +186,8 @@ def main() -> None:
                 getattr(choosing, part)(sets.tables())
             elif part == "silence":
                 silent.silence(sets.all())
+            elif part == "everyday":
+                everyday.everyday(Path(place), sets.encoders[True])
             elif part == "current":
                 current.current(Path(place), sets.encoders)
             else:
