@@ -118,7 +118,7 @@ def nulls(index: Index, kind: str, encoder: Encoder, recall: RecallSettings, fol
 
     No folder: taken anew and kept nowhere. A file that can't be read or written costs time alone.
     """
-    key = f"{encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}"
+    key = f"median {encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}"
     kept = _read(folder / parts.FLOOR) if folder else {}
     mine = kept.get(kind, {})
     if mine.get("key") == key and mine["n"] / GROWN <= index.table.n <= mine["n"] * GROWN:
@@ -153,7 +153,7 @@ def _pair(values: list[float]) -> tuple[float, float]:
 
 
 def measure(index: Index, asked: Stock, kind: int, recall: RecallSettings) -> Nulls:
-    """The clearest cosine and share that each stock query of a kind finds in an index: means and deviations."""
+    """The clearest cosine and share that each stock query of a kind finds in an index: medians and deviations."""
     import numpy as np
 
     from nebula.recall import lexical
@@ -164,7 +164,7 @@ def measure(index: Index, asked: Stock, kind: int, recall: RecallSettings) -> Nu
         float(lexical.shares(_terms(asked, int(query)), index, recall.k1, recall.b).max(initial=0.0))
         for query in chosen
     ]
-    return Nulls((float(cosines.mean()), float(cosines.std())), (float(np.mean(shares)), float(np.std(shares))))
+    return Nulls(floor.spread(cosines.tolist()), floor.spread(shares))
 
 
 def _terms(asked: Stock, query: int) -> dict[int, float]:

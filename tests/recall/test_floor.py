@@ -31,12 +31,21 @@ def mind(tmp_path_factory: pytest.TempPathFactory) -> Mind:
 
 
 def test_evidence_is_counted_in_deviations() -> None:
-    """One of the cosine counts 1, one of the share .5; deviations have a least size."""
-    nulls = Nulls((0.40, 0.05), (0.10, 0.04))
-    assert floor.evidence(Evidence(0.50, 0.18), nulls) == pytest.approx(2.0 + 0.5 * 2.0)
-    assert floor.evidence(Evidence(0.42, 0.0), Nulls((0.40, 0.0), (0.0, 0.0))) == pytest.approx(1.0)
+    """One of the cosine counts 1, one of the share .5; deviations are .06 and .05 at least."""
+    nulls = Nulls((0.40, 0.08), (0.10, 0.06))
+    assert floor.evidence(Evidence(0.56, 0.22), nulls) == pytest.approx(2.0 + 0.5 * 2.0)
+    assert floor.evidence(Evidence(0.46, 0.0), Nulls((0.40, 0.0), (0.0, 0.0))) == pytest.approx(1.0)
+    assert floor.evidence(Evidence(0.40, 0.05), Nulls((0.40, 0.0), (0.0, 0.0))) == pytest.approx(0.5)
     assert floor.in_floors(1.6, 1.6, short=False) == pytest.approx(1.0)
     assert floor.in_floors(0.96, 1.6, short=True) == pytest.approx(1.0)
+
+
+def test_a_few_stock_queries_that_a_mind_can_answer_lift_nothing() -> None:
+    """Median and 1.4826 x median absolute deviation: one far value in seven moves neither."""
+    found = [0.40, 0.42, 0.44, 0.46, 0.48, 0.50, 0.52]
+    assert floor.spread(found) == (pytest.approx(0.46), pytest.approx(1.4826 * 0.04))
+    assert floor.spread([*found[:-1], 0.99]) == floor.spread(found)
+    assert floor.spread([]) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("query", ["船几点出发？", "搬家去海边城市", "渡轮", "what about the tide gauge?"])
