@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula import erasure
 from nebula.errors import LockedTooLong, WriteFailed
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGERS
@@ -20,9 +21,6 @@ from nebula.mindlib.store import MOVING, SIDE_LEDGERS
 
 if TYPE_CHECKING:
     from nebula.mindlib.store import Store
-
-#: Held by a move from its beginning to its end.
-LOCK = ".erase.lock"
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,8 @@ def finish(store: Store) -> None:
         return
     held = source if source.is_dir() else rubbish
     with contextlib.suppress(LockedTooLong, WriteFailed, OSError), contextlib.ExitStack() as stack:
-        if held.is_dir():
-            stack.enter_context(files.job_lock(held / LOCK, 0))
+        if held.is_dir():  # a move that is under way holds the lock
+            stack.enter_context(files.job_lock(held / erasure.LOCK, 0))
         if _read(here) != journal:  # another has done it meanwhile
             return
         other = target if _same(here, source) else source

@@ -27,8 +27,8 @@ def columns() -> int:
     return max(NARROWEST, shutil.get_terminal_size().columns)
 
 
-def broken(text: str, width: int, *, first: str = "", then: str = "") -> list[str]:
-    """A text's lines of at most `width` columns; `first` stands before the first, `then` before each other."""
+def broken(text: str, width: int, *, first: str = "", then: str | None = "") -> list[str]:
+    """A text's lines of at most `width` columns; `first` stands before the first; `then` as in folded."""
     return ["".join(part for part, _ in line) for line in folded([(first + text, "")], width, then)]
 
 
@@ -80,7 +80,7 @@ def _page_line(text: str, width: int) -> list[str]:
         return [text]
     row = _ROW.match(text)
     if row is None:
-        return ["".join(part for part, _ in line) for line in folded([(text, "")], width)]
+        return broken(text, width, then=None)
     name, said = row[1], text[row.end(1) :]
     if cell_len(name) <= width // 2:
         return broken(said, width, first=name, then=" " * cell_len(name))

@@ -248,8 +248,6 @@ def read_span(path: Path, offset: int, length: int) -> bytes:
 
 def sha256(path: Path) -> str:
     """A file's SHA-256 in hex; "" where it can't be read."""
-    import hashlib
-
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

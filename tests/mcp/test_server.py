@@ -125,15 +125,16 @@ sys.exit(main(["mcp"]))
 """
 
 
+def started(mind: Path, *argv: str, stderr: int) -> subprocess.Popen[bytes]:
+    """A server that is spoken to by its pipes."""
+    return subprocess.Popen(
+        [sys.executable, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=environment(mind)
+    )
+
+
 def spoken(mind: Path, requests: Sequence[bytes], code: str) -> list[dict[str, Any]]:
     """Every line that a server writes to standard output for some requests, by id; each has to be the protocol's."""
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment(mind),
-    ) as server:
+    with started(mind, "-c", code, stderr=subprocess.DEVNULL) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         answers = []
@@ -169,13 +170,7 @@ def test_nothing_but_protocol_and_never_much(mind_dir: Path) -> None:
 
 def test_a_client_that_no_longer_reads(mind_dir: Path) -> None:
     """An answer that nobody takes ends the server in silence: it is no failure of ours."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "nebula", "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(mind_dir),
-    ) as server:
+    with started(mind_dir, "-m", "nebula", "mcp", stderr=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         assert server.stderr is not None
