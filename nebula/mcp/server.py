@@ -8,7 +8,6 @@ who said it. A recall is read-only here: that it counts a use is bookkeeping, as
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +21,7 @@ from typing_extensions import TypedDict
 from nebula import amend, clock, messages, outlook, surface
 from nebula.errors import NebulaError
 from nebula.mcp.answers import dumped, listed, page, row, said, short
-from nebula.mcp.bounded import BoundedServer
+from nebula.mcp.bounded import BoundedServer, strict
 from nebula.mindlib.record import VIA_WORDS
 from nebula.recall.hit import Filters
 from nebula.version import __version__
@@ -280,13 +279,9 @@ def serve(mind: Mind, project: Path | None = None) -> None:
     sys.stdout.flush()
     wire = os.dup(1)
     os.dup2(2, 1)  # what is logged before the protocol takes its stream is not for the client
-    server = BoundedServer(
-        "nebula", version=__version__, instructions=messages.say("mcp.instructions"), log_level="ERROR"
-    )
-    tools = Tools(mind, project)
-    for name, hints in HINTS.items():
-        tool = getattr(tools, name)
-        server.add_tool(_refusing(tool), name=name, description=inspect.getdoc(tool), annotations=hints)
+    held, told = Tools(mind, project), messages.say("mcp.instructions")
+    tools = [strict(_refusing(getattr(held, name)), name, hints) for name, hints in HINTS.items()]
+    server = BoundedServer("nebula", version=__version__, instructions=told, tools=tools, log_level="ERROR")
 
     async def answer() -> None:
         sys.stdout.flush()

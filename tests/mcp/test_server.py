@@ -56,6 +56,7 @@ async def _hints(agent: ClientSession) -> None:
         assert tool.annotations.open_world_hint is False
         assert tool.description
         assert tool.output_schema is not None
+        assert tool.input_schema["additionalProperties"] is False
 
 
 async def _memories(agent: ClientSession, mind: Path) -> None:
@@ -81,6 +82,9 @@ async def _memories(agent: ClientSession, mind: Path) -> None:
     passage = await ask(agent, "context", query="渡轮", budget=600)
     assert "七点" in passage["text"]
     assert len(passage["text"]) <= 600
+    misspelt: Any = await agent.call_tool("recall", {"query": "渡轮", "limt": 3})
+    assert misspelt.is_error
+    assert "limt" in misspelt.content[0].text
     refused: Any = await agent.call_tool("show", {"ref": "n99"})
     assert refused.is_error
     assert "unknown_ref" in refused.content[0].text
@@ -166,6 +170,31 @@ def test_nothing_but_protocol_and_never_much(mind_dir: Path) -> None:
     assert [answer["id"] for answer in answers] == list(range(1, len(calls) + 1))
     assert len(answers[0]["result"]["structuredContent"]["hits"]) >= 1
     assert "next" in answers[1]["result"]["structuredContent"]["memory"]
+
+
+#: Lines that are no message, with the code and the id of the answer.
+NO_MESSAGES: list[tuple[bytes, int, int | str | None]] = [
+    (b"garbage", -32700, None),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "ping"', -32700, None),
+    (rb'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "\ud800"}}', -32700, 5),
+    (b"\xff\xfe", -32700, None),
+    (b"[" * 100_000, -32700, None),
+    (b'{"id": 6, "method": "ping"}', -32600, 6),
+    (b'{"jsonrpc": "1.0", "id": "seven", "method": "ping"}', -32600, "seven"),
+    (b'{"jsonrpc": "2.0", "id": 8, "method": 8}', -32600, 8),
+    (b'{"jsonrpc": "2.0", "id": 9, "method": "ping", "params": [1]}', -32600, 9),
+    (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', -32600, None),
+    (b"5", -32600, None),
+]
+
+
+def test_a_line_that_is_no_message(mind_dir: Path) -> None:
+    """It is answered, with the id where one can be read, in the order of the lines; an empty one asks nothing."""
+    lines = [line + b"\n" for line, _, _ in NO_MESSAGES]
+    answers = spoken(mind_dir, [*lines, b"\n\r\n" + rpc(99, "ping")], "from nebula.cli import main; main(['mcp'])")
+    told = [(answer["error"]["code"], answer["id"]) for answer in answers[:-1]]
+    assert told == [(code, number) for _, code, number in NO_MESSAGES]
+    assert answers[-1] == {"jsonrpc": "2.0", "id": 99, "result": {}}
 
 
 def test_a_client_that_no_longer_reads(mind_dir: Path) -> None:
