@@ -2,13 +2,14 @@
 
 A set is a folder with `memories.jsonl` (id, text, perhaps subject, at, emo, tag, time, session, turn) and
 `queries.jsonl` (qid, query, gold, perhaps subject and at). Each subject has a mind of its own. Writes nothing but the
-throw-away minds, in the system's temporary folder, and removes them.
+throw-away minds, in the system's temporary folder or where the caller has places for them, and removes them.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -24,11 +25,15 @@ from nebula.mindlib.record import EMO_WORDS
 from nebula.recall.fusion import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from nebula.address import Address
     from nebula.bench.metrics import Figure
     from nebula.settings import RecallSettings
+
+    Places = Callable[[], AbstractContextManager[Path | Address]]
 
 #: Ids that a ranking gives.
 DEPTH = 20
@@ -59,10 +64,11 @@ class BenchSet:
 
 @dataclass(frozen=True)
 class Asked:
-    """What came for one query: ids by route, best first, and the seconds that the recall took."""
+    """What came for one query: ids by route, best first, the fused ones' scores, the seconds that the recall took."""
 
     query: Query
     rankings: Mapping[str, Sequence[str]]
+    scores: Sequence[float]
     seconds: float
 
 
@@ -77,8 +83,17 @@ class Table:
     milliseconds: tuple[float, float]
     #: `{"qid", "ids"}` of the fused ranking, 20 ids.
     rankings: Sequence[Mapping[str, object]] = ()
+    #: The scores of those ids.
+    scores: Sequence[Sequence[float]] = ()
     #: Values of `emo` that are none of ours and were left out, with how many memories had them.
     unknown_emo: Mapping[str, int] = field(default_factory=dict)
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """A place for one throw-away mind: a folder in the system's temporary one."""
+    with tempfile.TemporaryDirectory(prefix="nebula-bench-", ignore_cleanup_errors=True) as place:
+        yield Path(place) / "mind"
 
 
 def run(
@@ -86,10 +101,13 @@ def run(
     overrides: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] | None = None,
     *,
+    places: Places = temporary,
     now: Callable[[], datetime] = clock.now,
     timer: Callable[[], float] = time.perf_counter,
 ) -> Table:
     """Score a set under settings `overrides`; a query without `at` is asked at `now`; `progress` takes (done, of).
+
+    `places` gives each subject's mind its place and takes that away again.
 
     Raises FileUnusable where the set can't be used, BadValue for an override, NotSetUp without numpy or encoder.
     """
@@ -99,8 +117,8 @@ def run(
     asked: list[Asked] = []
     for subject in dict.fromkeys(query.subject for query in found.queries):
         queries = [query for query in found.queries if query.subject == subject]
-        with tempfile.TemporaryDirectory(prefix="nebula-bench-", ignore_cleanup_errors=True) as place:
-            throwaway = _Throwaway(Path(place) / "mind", overrides or {}, now)
+        with places() as place:
+            throwaway = _Throwaway(place, overrides or {}, now)
             throwaway.fill(found.memories.get(subject, ()))
             for query in queries:
                 asked.append(throwaway.ask(query, timer))
@@ -117,11 +135,11 @@ def routes(recall: RecallSettings) -> list[str]:
 class _Throwaway:
     """One subject's mind, with its refs' ids in the set."""
 
-    def __init__(self, folder: Path, overrides: Mapping[str, object], now: Callable[[], datetime]) -> None:
+    def __init__(self, place: Path | Address, overrides: Mapping[str, object], now: Callable[[], datetime]) -> None:
         self._default_now = now
         self._at: datetime | None = None
         self._ids: dict[str, str] = {}
-        self._mind = Mind(folder, overrides=overrides, now=self._now)
+        self._mind = Mind(place, overrides=overrides, now=self._now)
         self._routes = routes(self._mind.settings.recall)
 
     def _now(self) -> datetime:
@@ -140,7 +158,8 @@ class _Throwaway:
         seconds = timer() - begun
         refs = {route: found.rankings.get(route, ())[:DEPTH] for route in self._routes}
         refs[FUSED] = [hit.memory.ref for hit in found.hits]
-        return Asked(query, {route: [self._ids[ref] for ref in ids] for route, ids in refs.items()}, seconds)
+        rankings = {route: [self._ids[ref] for ref in ids] for route, ids in refs.items()}
+        return Asked(query, rankings, [hit.score for hit in found.hits], seconds)
 
 
 def _as_added(memory: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,6 +192,7 @@ def _table(found: BenchSet, asked: Sequence[Asked]) -> Table:
         rows=rows,
         milliseconds=(median(times), times[int(0.95 * (len(times) - 1))]),
         rankings=[{"qid": a.query.qid, "ids": [found.ids[one] for one in a.rankings[FUSED]]} for a in asked],
+        scores=[a.scores for a in asked],
         unknown_emo={emo: emotions.count(emo) for emo in dict.fromkeys(emotions)},
     )
 

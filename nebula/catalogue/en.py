@@ -260,6 +260,7 @@ SENTENCES: dict[str, str] = {
     "option.time": "The time as it was said.",
     "option.build": "Make every missing vector and tidy the index.",
     "option.rankings": "Write each question's ranking into this file.",
+    "option.on": "Put the throw-away minds on this PostgreSQL server; its role may make databases.",
     "bench.head": "{queries} queries, {memories} memories; 95 % intervals",
     "bench.time": "{ms} ms a query (median)",
     "notice.damaged_lines": "{n} damaged lines were not read: {where}. `nebula doctor` lists them.",

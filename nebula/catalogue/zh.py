@@ -260,6 +260,7 @@ SENTENCES: dict[str, str] = {
     "option.time": "原话里的时间说法。",
     "option.build": "补齐所有缺的向量，整理索引。",
     "option.rankings": "把每个问题的排名写进这个文件。",
+    "option.on": "一次性的记忆放到这台 PostgreSQL 服务器上（账号须能建库）。",
     "bench.head": "{queries} 题，{memories} 条记忆；95% 区间",
     "bench.time": "每题 {ms} 毫秒（中位数）",
     "notice.damaged_lines": "有 {n} 行坏了，没有读：{where}。`nebula doctor` 会逐行列出。",

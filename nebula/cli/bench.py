@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nebula import messages
+from nebula.address import Address, is_address
 from nebula.cli import options, progress
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
+from nebula.errors import BadValue
 
 if TYPE_CHECKING:
     from nebula.bench.metrics import Figure
-    from nebula.bench.recall import Table
+    from nebula.bench.recall import Places, Table
     from nebula.cli.printing import Line
 
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER")]
+On = Annotated[str, typer.Option("--on", metavar="URL", show_default=False)]
 Rankings = Annotated[Path | None, typer.Option("--rankings", metavar="OUT.jsonl")]
 
 
@@ -38,6 +41,7 @@ def recall(
     run: Run,
     folder: Folder,
     rankings: Rankings = None,
+    on: On = "",
     profile: options.Profile = "",
     set_: options.SetValues = None,
 ) -> Outcome:
@@ -46,10 +50,22 @@ def recall(
 
     run.now()  # a wrong --now is refused before anything is done
     with progress.bar(run, messages.say("progress.asking")) as advance:
-        table = bench.run(folder, overrides(profile, set_), advance, now=run.now)
+        table = bench.run(folder, overrides(profile, set_), advance, places=_places(run, on), now=run.now)
     if rankings is not None:
         _write(rankings, table)
     return Outcome(_object(table), _lines(folder, table))
+
+
+def _places(run: Run, on: str) -> Places:
+    from nebula.bench import recall as bench
+
+    if not on:
+        return bench.temporary
+    if not is_address(on):
+        raise BadValue("--on", on, "postgresql://OWNER@HOST/DATABASE")
+    from nebula.postgres import scratch
+
+    return lambda: scratch.database(Address(on), run.lock_timeout)
 
 
 def _write(path: Path, table: Table) -> None:

@@ -76,6 +76,15 @@ class Connection:
                     raise StoreUnreachable(self.address, lost.reason) from None
             time.sleep(PAUSE)
 
+    def alone(self, statement: Any) -> None:
+        """One statement that must be in no transaction, tried once. Raises as `run`."""
+        try:
+            connection = self._connected()
+            with self._told():
+                connection.execute(statement)
+        except _LostError as lost:
+            raise StoreUnreachable(self.address, lost.reason) from None
+
     def close(self) -> None:
         """Give the connection back; the next work opens another."""
         if self._open is not None:
