@@ -14,7 +14,7 @@ import orjson
 from nebula.errors import NebulaError
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGERS, is_tombstone, reason_unreadable
-from nebula.mindlib.store import CHANGES
+from nebula.mindlib.store import CHANGES, ERASING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,9 @@ def _file(name: str) -> str:
 
 
 def _end(path: Path, size: int) -> bytes:
-    """The whole lines in the last `size` bytes of a file; none where it can't be read."""
+    """The whole lines in the last `size` bytes of a file; none where it can't be read, or an erase is begun there."""
+    if (path.parent / ERASING).exists():
+        return b""
     try:
         length = path.stat().st_size
         data = files.read_span(path, max(0, length - size), size)

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 
 from nebula import clock, erasure, places, seals
 from nebula.errors import UnknownRef, WrongUsage
-from nebula.mindlib import ledger
+from nebula.mindlib import erasing, ledger, quotes
 from nebula.mindlib.record import BY_NAME, to_object
 from nebula.mindlib.store import INDEX
 from nebula.results import Notice
-from nebula.text import normal, quotes
+from nebula.text import normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from nebula.mind import Mind
+    from nebula.mindlib.quotes import Sought
     from nebula.mindlib.record import Memory
-    from nebula.text.quotes import Sought
 
 NAMED, MATCHES, VERSION, SAME, SUMMARY = "named", "matches", "version", "same", "summary"
 #: Reports of failures that no command was made for, which may show what it was about.
@@ -128,7 +128,7 @@ def _says_the_same(memory: Memory, gone: Mapping[str, tuple[Memory, str]], wante
 def erase(mind: Mind, what: Plan) -> Erased:
     """Erase; on return it is gone, and every file was looked through. Raises WriteFailed, LockedTooLong."""
     summaries = [memory for memory, _ in what.memories if memory.ledger == "summaries"]
-    job = erasure.Job(
+    job = erasing.Job(
         clock.write(mind.now()),
         [memory.uid for memory, _ in what.memories],
         what.refs,
@@ -209,10 +209,10 @@ def _unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:
 def _sayings(name: str, data: bytes) -> Iterator[str]:
     """Every text in a file: the strings of its objects, and of what holds none all that its bytes may say."""
     if not name.endswith(".jsonl"):
-        yield erasure.readings(data)[-1]
+        yield erasing.readings(data)[-1]
         return
     for raw, obj in ledger.objects(data):
-        yield from erasure.readings(raw)[-1:] if obj is None else _strings(obj)
+        yield from erasing.readings(raw)[-1:] if obj is None else _strings(obj)
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -1,101 +1,76 @@
 """How something is erased: a job that is written down first, done step by step, and taken away last.
 
 `.erase.json` holds what is to go until all of it has gone; cut short, the next command that opens the mind does every
-step once more, and each does nothing where it was done. Lines are replaced in a new file that takes the old one's name
-under its lock. What the disk itself keeps of freed blocks is beyond a program's reach.
+step once more, and each does nothing where it was done. Where the disk refuses, reading goes on without what is to go
+(see mindlib.erasing). Lines are replaced in a new file that takes the old one's name under its lock. What the disk
+itself keeps of freed blocks is beyond a program's reach.
 """
 
 from __future__ import annotations
 
 import contextlib
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nebula import origins, seals
-from nebula.errors import LedgerUnusable
-from nebula.mindlib import chain, changes, files, ledger
-from nebula.mindlib.record import BY_NAME, reason_unreadable, tombstone
-from nebula.mindlib.store import CAPTURED, CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, TAGS, Namer
-from nebula.text import quotes
+from nebula.errors import EraseUnfinished, LedgerUnusable, LockedTooLong, WriteFailed
+from nebula.mindlib import chain, changes, erasing, files, quotes
+from nebula.mindlib.erasing import QUARANTINE, WRITTEN, joined
+from nebula.mindlib.record import BY_NAME
+from nebula.mindlib.store import CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, Store
+from nebula.results import Notice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from nebula.mindlib.store import Store
-    from nebula.text.quotes import Sought
-
-    #: A file's bytes -> its lines, each as it is and as it becomes.
-    Lines = Callable[[bytes], list[tuple[bytes, bytes]]]
+    from nebula.mindlib.erasing import Job, Lines
+    from nebula.mindlib.quotes import Sought
 
 LOCK = ".erase.lock"
 #: Held throughout, in this order: whoever works on the mind as a whole waits, or is waited for.
 LOCKS = (LOCK, ".consolidate.lock", ".longterm.lock", ".mood.lock", ".capture.lock")
-#: Whole files with words of people in them: those that are cut, and those that are derived and made again.
-WRITTEN = ("longterm.md", "consolidate.log")
+#: Whole files with words of people in them that are derived and made again.
 DERIVED = ("mood-state.json", "星图.html")
-QUARANTINE = "quarantine"
 WHY = "erase"
 
 
-@dataclass(frozen=True)
-class Job:
-    """What is to go: memories by uid, the refs they had, the texts whose quotes go with them, words wherever they are.
-
-    `released` are refs that an erased summary covered, to be digested again; `summaries` those summaries' refs, and
-    `digests` their texts: they tell of other memories too, so that only they themselves go.
-    """
-
-    at: str
-    uids: Sequence[str]
-    refs: Sequence[str]
-    texts: Sequence[str]
-    words: Sequence[str] = ()
-    released: Sequence[str] = ()
-    summaries: Sequence[str] = ()
-    digests: Sequence[str] = ()
-
-    @property
-    def sought(self) -> Sought:
-        """What must be found nowhere afterwards."""
-        return quotes.sought(self.texts, self.words)
-
-
 def begin(store: Store, job: Job) -> None:
-    """Write a job down and do it. Raises WriteFailed, LockedTooLong; once written down, `finish` does the rest."""
+    """Write a job down and do it. Raises WriteFailed, LockedTooLong: then nothing was done; EraseUnfinished.
+
+    Once it is written down it holds for every reader, and `finish` does what is left.
+    """
     import orjson
 
     files.make_folder(store.folder)
     with _held(store):
-        earlier = _pending(store.folder / ERASING)
+        earlier = erasing.pending(store.folder / ERASING)
         if earlier is not None:  # cut short since this mind was opened
             _carry_out(store, earlier)
         files.replace(store.folder / ERASING, orjson.dumps(asdict(job)))
-        _carry_out(store, job)
-
-
-def finish(store: Store) -> bool:
-    """Finish a job that was cut short; -> whether there was one. Raises WriteFailed, LockedTooLong, LedgerUnusable."""
-    if not (store.folder / ERASING).exists():
-        return False
-    with _held(store):
-        job = _pending(store.folder / ERASING)
-        if job is not None:  # another may have finished it while we waited
+        try:
             _carry_out(store, job)
-    return True
+        except WriteFailed as error:
+            raise EraseUnfinished(str(error.facts["path"]), str(error.facts["reason"])) from error
 
 
-def _pending(path: Path) -> Job | None:
-    import orjson
+def finish(store: Store) -> list[Notice]:
+    """Finish a job that was cut short; -> a notice where the disk or another process does not let us.
 
-    if not path.exists():
-        return None
+    Raises LedgerUnusable where what is written down can't be read.
+    """
+    if erasing.pending(store.folder / ERASING) is None:
+        return []
     try:
-        return Job(**orjson.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError) as error:
-        raise LedgerUnusable(path, str(error)) from error
+        with _held(store):
+            job = erasing.pending(store.folder / ERASING)
+            if job is not None:  # another may have finished it while we waited
+                _carry_out(store, job)
+    except (WriteFailed, LockedTooLong, LedgerUnusable) as error:
+        return [Notice("erase_pending", {"reason": error.message})]
+    return []
 
 
 @contextlib.contextmanager
@@ -107,13 +82,18 @@ def _held(store: Store) -> Any:
 
 
 def _carry_out(store: Store, job: Job) -> None:
+    store = Store(store.folder, store.lock_timeout, bare=True)
     wanted, timeout, under = job.sought, store.lock_timeout, seals.key(create=True)
     names = origins.uids(store.read_all().memories)
-    steps: dict[str, Lines] = {k.file: partial(_ledger_lines, k.name, job, wanted, under) for k in BY_NAME.values()}
-    steps |= {name: partial(_side_lines, name, job, wanted, _Sealing(under, names)) for name in SIDE_LEDGERS}
+    steps: dict[str, Lines] = {
+        kind.file: erasing.ledger_lines(kind.name, job, wanted, partial(seals.of_memory, under))
+        for kind in BY_NAME.values()
+    }
+    named, sealed = partial(origins.of_lines, names=names), partial(_sealed, under)
+    steps |= {name: erasing.side_lines(name, job, wanted, named, sealed) for name in SIDE_LEDGERS}
     chain.amend(store.folder, lambda name, then: _rechained(store, steps, name, then), job.at, WHY, timeout)
     for name, lines in steps.items():
-        files.rewrite(store.path(name), partial(_joined, lines), timeout)
+        files.rewrite(store.path(name), partial(joined, lines), timeout)
     _release(store, job)
     _seal_notes(store, job, wanted, under)
     _whole_files(store.folder, wanted, timeout)
@@ -135,104 +115,12 @@ def _rechained(store: Store, steps: Mapping[str, Lines], name: str, then: Sequen
     return [now for one in then if (now := moved.get(one, one))]
 
 
-def _joined(lines: Lines, data: bytes) -> bytes:
-    return b"".join(new for _, new in lines(data))
-
-
-# lines: (as it is, as it becomes; b"" where it goes)
-
-
-def _ledger_lines(kind: str, job: Job, wanted: Sought, under: bytes, data: bytes) -> list[tuple[bytes, bytes]]:
-    """A ledger's lines: memories that go become tombstones, other memories stay, broken lines that quote go."""
-    namer, uids = Namer(kind), set(job.uids)
-    lines = []
-    for raw, obj in ledger.objects(data):
-        if obj is None or reason_unreadable(obj) is not None:
-            lines.append((raw, _broken(raw, wanted)))
-            continue
-        memory = namer.memory(obj)
-        if memory is None or memory.uid not in uids:
-            lines.append((raw, raw))
-            continue
-        lines.append((raw, ledger.dump([tombstone(memory.id, job.at, *seals.of_memory(under, memory, obj))])))
-    return lines
-
-
-@dataclass(frozen=True)
-class _Sealing:
-    """What seals a line that is cut, so that what it was is known when it comes again: the key, uids by name."""
-
-    under: bytes
-    names: Mapping[str, str]
-
-    def sealed(self, origin: str, line: Mapping[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
-        """A line as it is left, with the seals of what it was."""
-        told: dict[str, Any] = {origins.ORIGIN: seals.seal(self.under, origin)}
-        if isinstance(text := was.get("text"), str):  # a text that may come as the long-term notes
-            told[seals.SEALS] = [seals.seal(self.under, origins.of_text(text))]
-        return {**line, **told} if self.under else dict(line)
-
-
-def _side_lines(name: str, job: Job, wanted: Sought, sealing: _Sealing, data: bytes) -> list[tuple[bytes, bytes]]:
-    """A side ledger's lines: what speaks of a ref that goes, goes; quotes are cut out of all others."""
-    gone = {*job.refs, *job.uids}
-    lines = []
-    read = ledger.objects(data)
-    origin = origins.of_lines((obj for _, obj in read if obj is not None), sealing.names)
-    for raw, obj in read:
-        if obj is None:
-            lines.append((raw, _broken(raw, wanted)))
-            continue
-        was = next(origin)[0]
-        kept = _left(obj, gone) if name in (CHANGES, TAGS, CAPTURED) else obj
-        cut = _cut(kept, wanted) if kept is not None else None
-        if cut is not None and cut != kept:
-            cut = sealing.sealed(was, cut, obj)
-        lines.append((raw, raw if cut == obj else ledger.dump([cut]) if cut else b""))
-    return lines
-
-
-def _left(obj: dict[str, Any], gone: set[str]) -> dict[str, Any] | None:
-    """A line without the refs that go; None where it spoke of nothing else."""
-    if obj.get("ref") in gone:
-        return None
-    hits = obj.get("hit")
-    if not isinstance(hits, list):
-        return obj
-    kept = [ref for ref in hits if ref not in gone]
-    return {**obj, "hit": kept} if kept else None
-
-
-def _cut(value: Any, wanted: Sought) -> Any:
-    """A value with quotes cut out of every text in it."""
-    if isinstance(value, str):
-        return quotes.cut(wanted, value)
-    if isinstance(value, list):
-        return [_cut(item, wanted) for item in value]
-    if isinstance(value, dict):
-        return {quotes.cut(wanted, key): _cut(item, wanted) for key, item in value.items()}
-    return value
-
-
-def _broken(raw: bytes, wanted: Sought) -> bytes:
-    """A line that can't be read stays where it is, unless what must go can be read in it."""
-    return b"" if any(quotes.find(wanted, text) for text in readings(raw)) else raw
-
-
-def readings(raw: bytes) -> list[str]:
-    """What bytes may say: as UTF-8, and with JSON's escapes resolved."""
-    import re
-
-    text = raw.decode("utf-8", "replace")
-    if "\\" not in text:
-        return [text]
-    simple = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-
-    def resolved(found: re.Match[str]) -> str:
-        return chr(int(found[1], 16)) if found[1] else simple.get(found[2], found[2])
-
-    joined = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", resolved, text, flags=re.DOTALL)
-    return [text, joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
+def _sealed(under: bytes, origin: str, line: Mapping[str, Any], was: Mapping[str, Any]) -> dict[str, Any]:
+    """A line as it is left, with the seals of what it was, so that it is known when it comes again."""
+    told: dict[str, Any] = {origins.ORIGIN: seals.seal(under, origin)}
+    if isinstance(text := was.get("text"), str):  # a text that may come as the long-term notes
+        told[seals.SEALS] = [seals.seal(under, origins.of_text(text))]
+    return {**line, **told} if under else dict(line)
 
 
 # what is not lines
@@ -249,7 +137,8 @@ def _release(store: Store, job: Job) -> None:
 
 def _seal_notes(store: Store, job: Job, wanted: Sought, under: bytes) -> None:
     """Where the long-term notes will be cut, leave the seal of what they are in their history."""
-    text = files.read(store.folder / WRITTEN[0]).decode("utf-8-sig", "replace")
+    path = store.folder / WRITTEN[0]
+    text = files.read(path).decode("utf-8-sig", "replace") if path.is_file() else ""
     sealed = seals.seal(under, origins.of_text(text))
     if sealed and quotes.find(wanted, text) and sealed not in seals.stones(store).seals:
         line = {"at": job.at, "erased": True, seals.SEALS: [sealed]}
@@ -257,18 +146,15 @@ def _seal_notes(store: Store, job: Job, wanted: Sought, under: bytes) -> None:
 
 
 def _whole_files(folder: Path, wanted: Sought, timeout: float) -> None:
-    for name in WRITTEN:
-        files.rewrite(folder / name, partial(_cut_text, wanted), timeout)
-    for path in sorted((folder / QUARANTINE).glob("*")) if (folder / QUARANTINE).is_dir() else []:
-        files.rewrite(path, lambda data: b"".join(_broken(raw, wanted) for raw in ledger.split(data)), timeout)
+    """Cut what is written as a whole; what is no file, such as a pipe in its place, has no text to be cut."""
+    aside = sorted((folder / QUARANTINE).glob("*")) if (folder / QUARANTINE).is_dir() else []
+    cuts = [(folder / name, erasing.cut_text) for name in WRITTEN] + [(path, erasing.without_quotes) for path in aside]
+    for path, cut in cuts:
+        if path.is_file():
+            files.rewrite(path, partial(cut, wanted), timeout)
     for path in [*(folder / name for name in DERIVED), *folder.glob(".*.tmp")]:
-        if path.is_file() and any(quotes.find(wanted, text) for text in readings(path.read_bytes())):
+        if path.is_file() and any(quotes.find(wanted, text) for text in erasing.readings(path.read_bytes())):
             path.unlink(missing_ok=True)
-
-
-def _cut_text(wanted: Sought, data: bytes) -> bytes:
-    text = data.decode("utf-8", "surrogateescape")
-    return quotes.cut(wanted, text).encode("utf-8", "surrogateescape")
 
 
 def _purge_index(store: Store, job: Job) -> None:

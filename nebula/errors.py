@@ -7,7 +7,8 @@
         NotOnPostgres
       CannotUse                         3     data, settings or disk that can't be used as they are
         LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile ·
-        EmbeddingFailed · IndexOfAnotherModel · StoreUnreachable · StoreRefused · StoreNewer · StoresDiffer
+        EraseUnfinished · EmbeddingFailed · IndexOfAnotherModel · StoreUnreachable · StoreRefused · StoreNewer ·
+        StoresDiffer
       NotSetUp                          4     something has to be installed or set first
         NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet ·
         ExtraMissing · StoreNotMade
@@ -268,6 +269,12 @@ class WriteFailed(CannotUse):
 
     def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(path=path, reason=reason)
+
+
+class EraseUnfinished(WriteFailed):
+    """The disk refused a write in the midst of an erase: it holds for every reader, and the next command goes on."""
+
+    code = "erase_unfinished"
 
 
 class ChangedMeanwhile(CannotUse):

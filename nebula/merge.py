@@ -83,7 +83,7 @@ def _sets(lines: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str, A
 
 def _keep_notes(mind: Mind, folder: Path) -> bool:
     """Put the other's handwritten notes into the history, where they differ and are not there yet."""
-    text = transfer.plain_text(folder / longterm.NAME)
+    text = transfer.notes_of(Store(folder))
     known = {longterm.read(mind), "", *(said for _, said in longterm.history(mind))}
     if text is None or text in known or seals.stones(mind.store).knows(origins.of_text(text)):
         return False

@@ -60,8 +60,8 @@ class Mind:
 
     `overrides` are dotted settings above the file's; `now` tells the time.
 
-    Opening creates nothing, but finishes an erase or a move that was cut short. Raises SettingsUnusable where
-    `mind-config.json` can't be used.
+    Opening creates nothing, but finishes an erase or a move that was cut short; where that can't be, `notices` say so,
+    and what is to go is not read. Raises SettingsUnusable where `mind-config.json` can't be used.
     """
 
     def __init__(
@@ -89,10 +89,11 @@ class Mind:
             from nebula import moving
 
             moving.finish(self.store)
+        self.notices: list[Notice] = []  # what should be known of its opening
         if (self.store.local / ERASING).exists():
             from nebula import erasure
 
-            erasure.finish(self.store)
+            self.notices += erasure.finish(self.store)
 
     @classmethod
     def open(cls, folder: Path | str | None = None, *, environ: Mapping[str, str] = os.environ, **options: Any) -> Mind:
@@ -398,7 +399,12 @@ class Mind:
         return self.cache().marks() if has_numpy() else None
 
     def adopt_vectors(self, other: Store) -> int:
-        """Take over vectors that the same model made for another mind; -> how many. They wait for their texts."""
+        """Take over vectors that the same model made for another mind; -> how many. They wait for their texts.
+
+        None where an erase is begun there: some may be of what it takes.
+        """
+        if other.cover() is not None:
+            return 0
         try:
             key = self.encoder().key
         except NebulaError:

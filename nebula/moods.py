@@ -156,9 +156,11 @@ def _revived(kept: dict[str, Any]) -> State:
 
 
 def state_file(mind: Mind) -> dict[str, Any]:
-    """What `mood-state.json` holds, {} where it is absent or damaged."""
+    """What `mood-state.json` holds, {} where it is absent or damaged, or may tell of what an erase will take."""
     import orjson
 
+    if mind.store.cover() is not None:
+        return {}
     try:
         found = orjson.loads((mind.store.local / STATE).read_bytes())
     except (OSError, orjson.JSONDecodeError):

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import importers, places
 from nebula.errors import LedgerUnusable, LockedTooLong, WriteFailed
-from nebula.mindlib import files
-from nebula.mindlib.record import LEDGERS, derived_uid, split_ref
+from nebula.mindlib import erasing, files
+from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import SIDE_LEDGERS
 from nebula.origins import ORIGIN
 from nebula.results import Notice
@@ -64,12 +64,11 @@ def _mac(under: bytes, name: str) -> str:
 def of_memory(under: bytes, memory: Memory, obj: Mapping[str, Any]) -> tuple[str, list[str]]:
     """(the uid that may stay as it is, the seals of all other names) of a memory that goes, with its line's object.
 
-    A uid stays where it was drawn at random or given by another program's id, and so tells nothing of the text.
+    A uid stays as `erasing.own_uid` has it.
     """
-    hashes = {derived_uid(memory.ledger, str(obj.get("at", "")), memory.text, n) for n in range(8)}
-    own = obj.get("uid") == memory.uid and memory.uid not in hashes and split_ref(memory.uid) is None
+    own = erasing.own_uid(memory, obj)
     names = [*([] if own else [memory.uid]), *_sources(memory)]
-    return memory.uid if own else "", [sealed for name in names if (sealed := seal(under, name))]
+    return own, [sealed for name in names if (sealed := seal(under, name))]
 
 
 def _sources(memory: Memory) -> list[str]:

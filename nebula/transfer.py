@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock, longterm, origins, screen, seals
-from nebula.errors import FileUnusable, SettingsUnusable, WrongUsage
+from nebula.errors import FileUnusable, LedgerUnusable, SettingsUnusable, WrongUsage
 from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.record import LEDGERS, derived_uid, split_ref
@@ -244,12 +244,11 @@ def _files(mind: Mind, source: _Source, *, write: bool) -> tuple[str, str]:
 
 
 def _longterm(mind: Mind, source: _Source, *, write: bool) -> str:
-    path = source.store.path(longterm.NAME)
-    if not path.is_file():
+    if not source.store.path(longterm.NAME).is_file():
         return ABSENT
     if longterm.read(mind):
         return KEPT
-    text = plain_text(path)
+    text = notes_of(source.store)
     if text is None:
         return UNUSABLE
     if source.stones.knows(origins.of_text(text)):
@@ -259,11 +258,11 @@ def _longterm(mind: Mind, source: _Source, *, write: bool) -> str:
     return ADDED
 
 
-def plain_text(path: Path) -> str | None:
-    """A file's text; None where it is none or can't be read."""
+def notes_of(store: Store) -> str | None:
+    """A folder's long-term notes; None where they are no text or can't be read."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+        return (store.document(longterm.NAME) or b"").decode("utf-8-sig")
+    except (LedgerUnusable, UnicodeDecodeError):
         return None
 
 

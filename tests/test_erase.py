@@ -21,10 +21,9 @@ from hypothesis import strategies as st
 from nebula import amend, erase, erasure, longterm, maps, moods, night
 from nebula.errors import UnknownRef, WrongUsage
 from nebula.mind import Mind
-from nebula.mindlib import chain, files
+from nebula.mindlib import chain, files, quotes
 from nebula.mindlib.store import ERASING, SIDE_LEDGERS, Store
 from nebula.recall.hit import Filters
-from nebula.text import quotes
 from tests.invented import DrawnEncoder
 
 if TYPE_CHECKING:

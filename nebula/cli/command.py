@@ -96,7 +96,10 @@ class Run:
         from nebula.mind import Mind
 
         self.now()  # a wrong --now is refused before anything is done
-        return Mind(self.place().mind, overrides=overrides, now=self.now, lock_timeout=self.lock_timeout)
+        mind = Mind(self.place().mind, overrides=overrides, now=self.now, lock_timeout=self.lock_timeout)
+        if not self.quiet:
+            printing.show_notices(mind.notices)
+        return mind
 
     @property
     def colour(self) -> bool:

@@ -43,6 +43,9 @@ class Cache:
         LedgerUnusable; a damaged, locked or unwritable cache never raises.
         """
         found = parts.load(self.folder)
+        if self.store.cover() is not None:  # what lies here tells of what an erase will take: read anew, in memory
+            found.start_over()
+            return self._view(found, self._catch_up(found, embedder, lambda: None))
         if not self._work_to_do(found, embedder, compact=compact):
             return self._view(found)
         if write and self.store.local.is_dir():
@@ -52,7 +55,12 @@ class Cache:
         return self._view(found, self._catch_up(found, embedder, lambda: None))
 
     def follow(self, embedder: Embedder | None = None) -> Index | None:
-        """Catch up on disk after a write, if no other process is at it; that one or the next reader will then do it."""
+        """Catch up on disk after a write, if no other process is at it; that one or the next reader will then do it.
+
+        While an erase is begun nothing is written.
+        """
+        if self.store.cover() is not None:
+            return None
         with contextlib.suppress(LockedTooLong):
             return self._open_writing(embedder, compact=False)
         return None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from nebula.mindlib.erasing import Cover
     from nebula.mindlib.ledger import Damage, Line, Scan
 
 CHANGES = "changes.jsonl"
@@ -110,14 +111,20 @@ class Namer:
 
 
 class Store:
-    """The folder of one mind. Holds no state but the path: other processes write here too."""
+    """The folder of one mind. Holds no state but the path: other processes write here too.
+
+    An erase that is begun holds for every read (see erasing), wherever the disk stands with it; writes go to the files.
+    """
 
     #: Whether the ledgers are files of a folder.
     in_folder = True
 
-    def __init__(self, folder: Path, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
+    def __init__(self, folder: Path, lock_timeout: float = files.LOCK_TIMEOUT, *, bare: bool = False) -> None:
+        """`bare` reads what lies there, what an erase that is begun will take too; else reads are without that."""
         self._folder = Path(folder)
         self.lock_timeout = lock_timeout
+        self._bare = bare
+        self._cover: tuple[tuple[int, int, int], Cover] | None = None
 
     @property
     def folder(self) -> Path:
@@ -135,7 +142,29 @@ class Store:
 
     def path(self, name: str) -> Path:
         """The file of a ledger (`notes`) or of any name in the folder (`changes.jsonl`)."""
-        return self.folder / (BY_NAME[name].file if name in BY_NAME else name)
+        return self.folder / _file(name)
+
+    def cover(self) -> Cover | None:
+        """What lies over the files while an erase is begun and not over. Raises LedgerUnusable."""
+        if self._bare or not (self._folder / ERASING).exists():
+            return None
+        from nebula.mindlib import erasing
+
+        stamp = files.stamp(self._folder / ERASING)
+        if self._cover is None or self._cover[0] != stamp:
+            job = erasing.pending(self._folder / ERASING)
+            if job is None:  # over meanwhile
+                return None
+            self._cover = stamp, erasing.Cover(job)
+        return self._cover[1]
+
+    def bytes(self, name: str, start: int = 0, limit: int | None = None) -> bytes:
+        """A file's bytes from `start`, at most `limit`; empty where it is absent. Raises LedgerUnusable."""
+        over, path = self.cover(), self.path(name)
+        if over is None:
+            return files.read(path, start, limit)
+        data = over.read(_file(name), path)[start:]
+        return data if limit is None else data[:limit]
 
     def scan(self, name: str, start: int = 0, limit: int | None = None) -> Scan:
         """The lines of one ledger from a byte offset, some `limit` bytes of them (one line at least).
@@ -144,9 +173,9 @@ class Store:
         """
         path = self.path(name)
         reason = reason_unreadable if name in BY_NAME else None
-        data = files.read(path, start, limit)
+        data = self.bytes(name, start, limit)
         if limit is not None and len(data) == limit:
-            data = data[: data.rfind(b"\n") + 1] or files.read(path, start)
+            data = data[: data.rfind(b"\n") + 1] or self.bytes(name, start)
         return ledger.scan(path, data, base=start, reason_unreadable=reason)
 
     def events(self, name: str) -> list[dict[str, Any]]:
@@ -210,19 +239,21 @@ class Store:
 
         In a file that is a byte offset, its time in ns and its inode.
         """
-        try:
-            found = self.path(name).stat()
-        except OSError:
-            return 0, 0, 0
-        return found.st_size, found.st_mtime_ns, found.st_ino
+        size, *rest = files.stamp(self.path(name))
+        return (size if self.cover() is None else len(self.bytes(name)), *rest)
 
     def tail(self, name: str, end: int) -> str:
         """A hash of what stands just before `end` in a ledger: another one where that was edited."""
-        return files.tail_fingerprint(self.path(name), end)
+        if self.cover() is None:
+            return files.tail_fingerprint(self.path(name), end)
+        start = max(0, end - files.TAIL)
+        return files.fingerprint(self.bytes(name, start, end - start))
 
     def line(self, name: str, offset: int, length: int) -> bytes:
         """The line of a ledger that a scan found at an offset; less or other bytes where it is no longer there."""
-        return files.read_span(self.path(name), offset, length)
+        if self.cover() is None:
+            return files.read_span(self.path(name), offset, length)
+        return self.bytes(name, offset, length)
 
     def end_of(self, line: Line) -> int:
         """Where a scanned line ends: what was read up to there is consumed."""
@@ -232,11 +263,11 @@ class Store:
         """The objects of a side ledger's last lines, some two thousand, each without fields of the wrong type."""
         path = self.path(name)
         start = max(0, self.stamp(name)[0] - RECENT_BYTES)
-        return [changes_module.sound(line.obj) for line in ledger.scan(path, files.read(path, start), base=start).lines]
+        return [changes_module.sound(line.obj) for line in ledger.scan(path, self.bytes(name, start), base=start).lines]
 
     def chunks(self, name: str, start: int = 0, size: int = CHUNK) -> Iterator[list[bytes]]:
         """The lines of a ledger from the start-th on as they lie there, damaged ones too, without their newlines."""
-        lines = [line.removesuffix(b"\n") for line in ledger.split(files.read(self.path(name)))]
+        lines = [line.removesuffix(b"\n") for line in ledger.split(self.bytes(name))]
         for at in range(start, len(lines), size):
             yield lines[at : at + size]
 
@@ -259,7 +290,7 @@ class Store:
     def document(self, name: str) -> bytes | None:
         """What is replaced as a whole, such as the settings; None where there is none. Raises LedgerUnusable."""
         path = self.path(name)
-        return files.read(path) if path.exists() else None
+        return self.bytes(name) if path.exists() else None
 
     def put_document(self, name: str, body: bytes) -> None:
         """Replace a document. Raises WriteFailed."""
@@ -272,7 +303,7 @@ class Store:
         With `first` none at all where no line holds the first of them.
         """
         path = self.path(name)
-        data = files.read(path)
+        data = self.bytes(name)
         spans = set()
         for key in keys:
             at = data.find(key)
@@ -304,7 +335,8 @@ class Store:
         path = self.path(name)
         size = path.stat().st_size if path.is_file() else 0
         start = self._still_there(name, size, marks)
-        return highest_ref(kind, (line.obj for line in self.scan(name, start).lines)) if size > start else 0
+        found = ledger.scan(path, files.read(path, start), base=start) if size > start else None
+        return highest_ref(kind, (line.obj for line in found.lines)) if found else 0
 
     def _still_there(self, file: str, size: int, marks: Marks) -> int:
         """From where a file has to be read: after what the marks consumed, or all of it where it was edited."""
@@ -349,6 +381,10 @@ class Store:
             probe.unlink()
         except OSError as error:
             raise WriteFailed(probe, error.strerror or str(error)) from error
+
+
+def _file(name: str) -> str:
+    return BY_NAME[name].file if name in BY_NAME else name
 
 
 def allotted(first: int, wished: Sequence[int]) -> list[int]:
