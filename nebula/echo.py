@@ -156,7 +156,7 @@ def _short(form: str, live: Sequence[Handed]) -> list[int]:
 def window(store: Store) -> Window:
     """What the file holds, each text once; empty where it is not there or can't be read."""
     try:
-        lines = [obj for _, obj in ledger.objects(store.bytes(HANDED_OUT)) if obj is not None]
+        lines = [obj for _, obj in ledger.objects(store.contents(HANDED_OUT)) if obj is not None]
     except LedgerUnusable:
         return Window()
     latest: dict[tuple[str, str], Handed] = {}

@@ -42,7 +42,7 @@ RATIO, ALLOWED = 200, 100 * 2**20
 
 def pack(mind: Mind, *, as_zip: bool = False) -> bytes:
     """The mind as the bytes of one file. Raises LedgerUnusable."""
-    found = {name: data for name in NAMES if (data := mind.store.bytes(name))}
+    found = {name: data for name in NAMES if (data := mind.store.contents(name))}
     return _zip(found) if as_zip else _lines(found, clock.write(mind.now()))
 
 

@@ -30,7 +30,7 @@ SENTENCES: dict[str, str] = {
     "error.write_failed": "Could not write {path}: {reason}. Nothing that was there before is lost.",
     "hint.write_failed": "Free space, check the rights, or choose another folder with --mind.",
     "error.erase_unfinished": "The erase is begun and on record, but {path} could not be written: {reason}.",
-    "hint.erase_unfinished": "What is to go is shown no more. Free space or check the rights; the next command ends it.",
+    "hint.erase_unfinished": "What goes is shown no more. Free space or check the rights: the next command ends it.",
     "error.asset_damaged": "A file of the program is damaged: {path}: {reason}.",
     "hint.asset_damaged": "Install nebula-mind again.",
     "error.numpy_missing": "numpy can't be imported; meaning (义#) needs it.",

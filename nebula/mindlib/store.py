@@ -158,7 +158,7 @@ class Store:
             self._cover = stamp, erasing.Cover(job)
         return self._cover[1]
 
-    def bytes(self, name: str, start: int = 0, limit: int | None = None) -> bytes:
+    def contents(self, name: str, start: int = 0, limit: int | None = None) -> bytes:
         """A file's bytes from `start`, at most `limit`; empty where it is absent. Raises LedgerUnusable."""
         over, path = self.cover(), self.path(name)
         if over is None:
@@ -173,9 +173,9 @@ class Store:
         """
         path = self.path(name)
         reason = reason_unreadable if name in BY_NAME else None
-        data = self.bytes(name, start, limit)
+        data = self.contents(name, start, limit)
         if limit is not None and len(data) == limit:
-            data = data[: data.rfind(b"\n") + 1] or self.bytes(name, start)
+            data = data[: data.rfind(b"\n") + 1] or self.contents(name, start)
         return ledger.scan(path, data, base=start, reason_unreadable=reason)
 
     def events(self, name: str) -> list[dict[str, Any]]:
@@ -239,21 +239,21 @@ class Store:
 
         In a file that is a byte offset, its time in ns and its inode.
         """
-        size, *rest = files.stamp(self.path(name))
-        return (size if self.cover() is None else len(self.bytes(name)), *rest)
+        size, time, inode = files.stamp(self.path(name))
+        return (size if self.cover() is None else len(self.contents(name))), time, inode
 
     def tail(self, name: str, end: int) -> str:
         """A hash of what stands just before `end` in a ledger: another one where that was edited."""
         if self.cover() is None:
             return files.tail_fingerprint(self.path(name), end)
         start = max(0, end - files.TAIL)
-        return files.fingerprint(self.bytes(name, start, end - start))
+        return files.fingerprint(self.contents(name, start, end - start))
 
     def line(self, name: str, offset: int, length: int) -> bytes:
         """The line of a ledger that a scan found at an offset; less or other bytes where it is no longer there."""
         if self.cover() is None:
             return files.read_span(self.path(name), offset, length)
-        return self.bytes(name, offset, length)
+        return self.contents(name, offset, length)
 
     def end_of(self, line: Line) -> int:
         """Where a scanned line ends: what was read up to there is consumed."""
@@ -263,11 +263,13 @@ class Store:
         """The objects of a side ledger's last lines, some two thousand, each without fields of the wrong type."""
         path = self.path(name)
         start = max(0, self.stamp(name)[0] - RECENT_BYTES)
-        return [changes_module.sound(line.obj) for line in ledger.scan(path, self.bytes(name, start), base=start).lines]
+        return [
+            changes_module.sound(line.obj) for line in ledger.scan(path, self.contents(name, start), base=start).lines
+        ]
 
     def chunks(self, name: str, start: int = 0, size: int = CHUNK) -> Iterator[list[bytes]]:
         """The lines of a ledger from the start-th on as they lie there, damaged ones too, without their newlines."""
-        lines = [line.removesuffix(b"\n") for line in ledger.split(self.bytes(name))]
+        lines = [line.removesuffix(b"\n") for line in ledger.split(self.contents(name))]
         for at in range(start, len(lines), size):
             yield lines[at : at + size]
 
@@ -290,7 +292,7 @@ class Store:
     def document(self, name: str) -> bytes | None:
         """What is replaced as a whole, such as the settings; None where there is none. Raises LedgerUnusable."""
         path = self.path(name)
-        return self.bytes(name) if path.exists() else None
+        return self.contents(name) if path.exists() else None
 
     def put_document(self, name: str, body: bytes) -> None:
         """Replace a document. Raises WriteFailed."""
@@ -303,7 +305,7 @@ class Store:
         With `first` none at all where no line holds the first of them.
         """
         path = self.path(name)
-        data = self.bytes(name)
+        data = self.contents(name)
         spans = set()
         for key in keys:
             at = data.find(key)
