@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.errors import NotSetUp, WriteFailed
 from nebula.mindlib import chain, files, ledger
-from nebula.mindlib.record import BY_NAME, LEDGERS, reason_unreadable, split_ref
+from nebula.mindlib.record import BY_NAME, LEDGERS, split_ref
 from nebula.mindlib.store import CAPTURED, CHANGES, SIDE_LEDGERS, TAGS
 
 if TYPE_CHECKING:
@@ -77,10 +77,12 @@ def ledgers() -> list[str]:
     return [*(kind.file for kind in LEDGERS), *SIDE_LEDGERS]
 
 
-def damages(name: str, path: Path, data: bytes) -> list[Damage]:
-    """The lines of a file that can't be read, as every reader counts them."""
-    is_ledger = name in {kind.file for kind in LEDGERS}
-    return ledger.scan(path, data, reason_unreadable=reason_unreadable if is_ledger else None).damages
+def damages(path: Path, data: bytes) -> list[Damage]:
+    """The lines of a file that are broken: no JSON objects. A kind unknown here may be a later version's: it stays.
+
+    Readers pass over such a line, and count it.
+    """
+    return ledger.scan(path, data).damages
 
 
 class _Mended:
@@ -93,7 +95,7 @@ class _Mended:
         self.sizes = (0, 0, 0)
 
     def make(self, data: bytes) -> bytes:
-        self.damages = damages(self.name, self.store.path(self.name), data)
+        self.damages = damages(self.store.path(self.name), data)
         bad = {damage.line for damage in self.damages}
         lines = list(enumerate(ledger.split(data), start=1))
         aside = b"".join(line for number, line in lines if number in bad)
@@ -112,7 +114,7 @@ class _Mended:
 def _unchain(store: Store, name: str, at: str) -> None:
     """Take the lines that will go out of the chain, on record; before they go, or a kill would leave them missed."""
     data = files.read(store.path(name))
-    bad = {damage.line for damage in damages(name, store.path(name), data)}
+    bad = {damage.line for damage in damages(store.path(name), data)}
     gone = {chain.digest(line) for number, line in enumerate(ledger.split(data), start=1) if number in bad}
     if gone:
         chain.amend(

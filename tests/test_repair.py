@@ -330,3 +330,13 @@ def test_any_change_of_a_chained_file_is_found(kinds: list[int], seed: int) -> N
                 now.append(row(draw.randint(10, 99)))
         found = chain.faults(chain.read(folder), "notes.jsonl", b"".join(now))
         assert bool(found) == (now[: len(lines)] != lines)
+
+
+def test_a_line_of_a_kind_unknown_here_stays(tmp_path: Path) -> None:
+    """A later version may write objects without an id: what is whole is not moved, what is broken beside it is."""
+    whole = b'{"kind":"later","value":1}\n'
+    (tmp_path / "notes.jsonl").write_bytes(b'{"id":1,"text":"a"}\n' + whole + b'{"id":2,"te\n')
+    done = repair.repair(Mind(tmp_path))
+    assert [damage.line for damage in done.moved] == [3]
+    assert (tmp_path / "notes.jsonl").read_bytes() == b'{"id":1,"text":"a"}\n' + whole
+    assert not repair.repair(Mind(tmp_path)).moved
