@@ -66,7 +66,7 @@ def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Pla
     """What goes with these refs and every memory that has a word in it. Raises UnknownRef, WrongUsage."""
     words = [word.strip() for word in words if word.strip()]
     if not refs and not words:
-        raise WrongUsage("erase REF… | --match TEXT")
+        raise WrongUsage("erase REF… | erase --match TEXT", "nothing_named")
     every = mind.store.read_all().memories
     by_name = {name: memory for memory in reversed(every) for name in (memory.ref, memory.uid)}
     gone: dict[str, tuple[Memory, str]] = {}

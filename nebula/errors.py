@@ -54,13 +54,23 @@ class NebulaError(Exception):
 
 
 class WrongUsage(NebulaError):
-    """Something asked for that can't be meant: nothing was done."""
+    """Something asked for that can't be meant: nothing was done.
+
+    `usage` is what can be written instead; `reason` a key of the catalogue below `wrong.`, filled from `facts`.
+    """
 
     code = "wrong_usage"
     exit_code = 2
 
-    def __init__(self, what: str) -> None:
-        super().__init__(what=what, command="nebula")
+    def __init__(self, usage: str, reason: str, **facts: object) -> None:
+        super().__init__(usage=usage, reason=reason, **facts)
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+        if self.code != WrongUsage.code:
+            return super().message
+        return messages.say("error.wrong_usage", reason=messages.say(f"wrong.{self.facts['reason']}", **self.facts))
 
 
 class EmptyText(WrongUsage):
@@ -69,7 +79,7 @@ class EmptyText(WrongUsage):
     code = "empty_text"
 
     def __init__(self) -> None:
-        super().__init__("text")
+        NebulaError.__init__(self)
 
 
 class AllPrivate(EmptyText):

@@ -46,7 +46,7 @@ def move(mind: Mind, target: Path) -> Moved:
     if not source.is_dir():
         raise FileUnusable(source, "no folder")
     if target == source or source.resolve() in target.resolve().parents or target.resolve() in source.resolve().parents:
-        raise WrongUsage(f"mind move {target}")
+        raise WrongUsage("mind move DIR", "within", place=target)
     if target.exists() and (not target.is_dir() or target.is_symlink() or any(target.iterdir())):
         raise FileUnusable(target, "not empty")
     files.make_folder(target.parent)

@@ -70,7 +70,7 @@ def remove(mind: Mind, name: str) -> str:
 
     chosen = name or mind.settings.recall.second_encoder
     if not chosen:
-        raise WrongUsage("encoder remove NAME")
+        raise WrongUsage("encoder remove NAME", "nothing_named")
     used = chosen == mind.settings.recall.second_encoder
     if chosen in added.names() or not used:
         added.remove(chosen)

@@ -103,7 +103,7 @@ def _read(mind: Mind, folder: Path) -> _Source:
     if not folder.is_dir():
         raise FileUnusable(folder, "no folder")
     if folder.resolve() == mind.folder.resolve():
-        raise WrongUsage(f"import {folder}")
+        raise WrongUsage("import DIR", "itself", place=folder)
     if not any(store.path(kind.name).is_file() for kind in LEDGERS):
         raise FileUnusable(folder, f"no {LEDGERS[0].file} …")
     source = _Source(store, seals.stones(mind.store))

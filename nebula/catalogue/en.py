@@ -1,8 +1,19 @@
 """The English sentences: errors, notices, words of the output, and the help of every command and option."""
 
 SENTENCES: dict[str, str] = {
-    "error.wrong_usage": "Not understood: {what}.",
-    "hint.wrong_usage": "See `{command} --help`.",
+    "error.wrong_usage": "{reason}.",
+    "hint.wrong_usage": "Write `nebula {usage}`; more in `nebula --help`.",
+    "hint.command_help": "See `{command} --help`.",
+    "wrong.nothing_named": "What is meant is not named",
+    "wrong.within": "{place} is this mind's own place, or one lies within the other",
+    "wrong.one_subject": "These options describe one subject, and several are named or none",
+    "wrong.unasked": "This is for good, and nobody is there to be asked",
+    "wrong.words": "These words name nothing that it can do",
+    "wrong.together": "These can't be used together: {these}",
+    "wrong.needs": "{this} needs {that}",
+    "wrong.doctor": "--repair and --verify can't be used together, and --accept needs --verify",
+    "wrong.just_one": "Exactly one of the two has to be given",
+    "wrong.itself": "{place} is this mind itself",
     "error.empty_text": "There is no text to remember.",
     "hint.empty_text": "Give the text, or `-` to read it from standard input.",
     "error.bad_value": "{name} can't be {value}; expected: {expected}.",

@@ -1,8 +1,19 @@
 """The Chinese sentences: errors, notices, words of the output, and the help of every command and option."""
 
 SENTENCES: dict[str, str] = {
-    "error.wrong_usage": "看不懂：{what}。",
-    "hint.wrong_usage": "用法见 `{command} --help`。",
+    "error.wrong_usage": "{reason}。",
+    "hint.wrong_usage": "可以这样写：`nebula {usage}`；更多见 `nebula --help`。",
+    "hint.command_help": "用法见 `{command} --help`。",
+    "wrong.nothing_named": "没有说是哪一个",
+    "wrong.within": "{place} 就是这份记忆所在，或者一个在另一个里面",
+    "wrong.one_subject": "这些选项只说一个角色，但给出的不是一个",
+    "wrong.unasked": "这一步无法撤回，而这里没人可问",
+    "wrong.words": "这些词对不上它能做的事",
+    "wrong.together": "这些不能一起用：{these}",
+    "wrong.needs": "{this} 要和 {that} 一起用",
+    "wrong.doctor": "--repair 与 --verify 不能一起用，--accept 要和 --verify 一起用",
+    "wrong.just_one": "两者要给一个，也只给一个",
+    "wrong.itself": "{place} 就是这份记忆自己",
     "error.empty_text": "没有可记的文字。",
     "hint.empty_text": "写上文字，或用 `-` 从标准输入读。",
     "error.bad_value": "{name} 不能是 {value}；应为：{expected}。",

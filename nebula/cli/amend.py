@@ -89,7 +89,7 @@ def log(run: Run, *, limit: options.Limit = 20, jsonl: options.Jsonl = False) ->
     from nebula import amend
 
     if jsonl and run.json:
-        raise WrongUsage("--json | --jsonl")
+        raise WrongUsage("log [--json | --jsonl]", "together", these="--json --jsonl")
     events = amend.journal(run.mind(), limit)
     rows = [event_object(event) for event in events]
     lines = [event_line(event) for event in events]

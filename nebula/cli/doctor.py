@@ -35,7 +35,7 @@ def doctor(
 ) -> Outcome:
     """Six checks, each with the next step; or the repair, or the chain."""
     if (repair and verify) or (accept and not verify):
-        raise WrongUsage("doctor [--repair | --verify [--accept]]")
+        raise WrongUsage("doctor [--repair | --verify [--accept]]", "doctor")
     if repair:
         from nebula.repair import repair as mend
 

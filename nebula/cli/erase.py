@@ -40,7 +40,7 @@ def erase(
     words = [_word(word) for word in match or []]
     if verify:
         if not refs and not words:
-            raise WrongUsage("erase --verify [REF…] [--match TEXT]")
+            raise WrongUsage("erase --verify REF… | erase --verify --match TEXT", "nothing_named")
         texts = [mind.get(ref).text for ref in refs or []]
         return _found(erasing.left(mind, (), [*texts, *words]))
     plan = erasing.plan(mind, refs or [], words)
@@ -68,7 +68,7 @@ def _word(word: str) -> str:
 
 def _ask(plan: Plan, given: list[str]) -> None:
     if not sys.stdin.isatty():
-        raise WrongUsage(f"erase {' '.join(given)} --yes")
+        raise WrongUsage(f"erase {' '.join(given)} --yes", "unasked")
     for line in _lines(plan):
         typer.echo("".join(part for part, _ in line), err=True)
     typer.confirm(messages.say("erase.confirm"), abort=True, err=True)

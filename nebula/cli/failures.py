@@ -31,7 +31,7 @@ def report(error: Exception, args: list[str]) -> int:
             sys.stdout.write(f"{error}\n")
             return 0
         dashed = type(error).__name__ == "NoSuchOption"
-        hint = messages.say("hint.usage" if dashed else "hint.wrong_usage", command=_command(args))
+        hint = messages.say("hint.usage" if dashed else "hint.command_help", command=_command(args))
         return _tell("usage", _usage(error, args), hint, USAGE, args)
     if isinstance(error, typer.exceptions.Abort | EOFError):
         return INTERRUPTED

@@ -25,7 +25,7 @@ def embed(
 ) -> Outcome:
     """Make every missing vector, or show the vector of a text."""
     if build == (text is not None):
-        raise WrongUsage("embed TEXT | embed --build")
+        raise WrongUsage("embed TEXT | embed --build", "just_one")
     mind = run.mind()
     if text is not None:
         pieces = mind.embed(text)

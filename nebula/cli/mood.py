@@ -132,7 +132,7 @@ def source(
     from nebula import moods
 
     if (kind == "builtin") != (place is None) or kind not in {"builtin", "file", "http"}:
-        raise WrongUsage("mood source builtin | file PATH | http URL")
+        raise WrongUsage("mood source builtin | mood source file PATH | mood source http URL", "words")
     pairs = {}
     for item in map_ or []:
         name, _, path = item.partition("=")

@@ -42,7 +42,7 @@ def consolidate(
     from nebula import night
 
     if plan + undo + if_missed > 1:
-        raise WrongUsage("consolidate [--plan | --undo | --if-missed]")
+        raise WrongUsage("consolidate [--plan | --undo | --if-missed]", "together", these="--plan --undo --if-missed")
     mind = run.mind()
     if undo:
         taken = night.undo(mind)

@@ -38,7 +38,7 @@ def promises(
     mind = run.mind()
     if words:
         if words[0] != "done" or len(words) < 2:
-            raise WrongUsage("promises [done REF…]")
+            raise WrongUsage("promises | promises done REF…", "words")
         kept = amend.keep(mind, words[1:])
         return Outcome({"memories": [shown(m) for m in kept]}, [[(m.ref, "bold")] for m in kept])
     found = outlook.promises(mind, done=all_)

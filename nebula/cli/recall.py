@@ -58,7 +58,7 @@ def recall(
 ) -> Outcome:
     """What comes to mind for a query."""
     if jsonl and run.json:
-        raise WrongUsage("--json | --jsonl")
+        raise WrongUsage("recall [--json | --jsonl] QUERY", "together", these="--json --jsonl")
     filters = make_filters(run, ledger, tag, via, since, until, old=all_)
     mind = run.mind(overrides(profile, set_))
     then = run.moment("--as-of", as_of, end=True)
@@ -95,7 +95,7 @@ def _budget(mind: Mind, most: int | None, *, tokens: bool, explain: bool) -> tup
 
     if most is None:
         if tokens:
-            raise WrongUsage("--tokens --budget N")
+            raise WrongUsage("recall --tokens --budget N QUERY", "needs", this="--tokens", that="--budget N")
         return None, ""
     count, unit = _counter(mind) if tokens else (len, "characters")
 

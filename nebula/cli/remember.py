@@ -58,7 +58,9 @@ def add(
         "supersedes": supersedes,
     }  # fmt: skip
     if batch is not None and (text is not None or supersedes is not None):
-        raise WrongUsage("add [--supersedes REF] TEXT | add --batch FILE.jsonl")
+        raise WrongUsage(
+            "add [--supersedes REF] TEXT | add --batch FILE.jsonl", "together", these="--batch TEXT --supersedes"
+        )
     mind = run.mind({"privacy.secrets": "redact"} if redact else None)
     if batch is not None:
         objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]

@@ -77,7 +77,9 @@ def init(
     parts = _piped(name, kind) if ids == ["-"] else [cast.Part(one, name, kind) for one in ids]
     if event or memory or from_ or name:
         if len(parts) != 1:
-            raise WrongUsage("subject init ID --name --event --memory --from")
+            raise WrongUsage(
+                "subject init ID [--name NAME] [--event TEXT] [--memory TOPIC=VIEW] [--from FILE]", "one_subject"
+            )
         events, views = _first(event or [], memory or [], from_)
         parts = [cast.Part(parts[0].subject, parts[0].name, parts[0].kind, events, views)]
     made = cast.init(project_of(project), parts, run.now(), run.lock_timeout)
@@ -206,7 +208,7 @@ def rm(
     folder = found.folder(subject)
     if not yes:
         if not sys.stdin.isatty():
-            raise WrongUsage(f"subject rm {subject} --yes")
+            raise WrongUsage(f"subject rm {subject} --yes", "unasked")
         typer.confirm(messages.say("subject.confirm", folder=folder), abort=True, err=True)
     cast.remove(found, subject, run.now(), run.lock_timeout)
     return Outcome({"removed": folder.name}, [[(messages.say("subject.removed", subject=folder.name), "")]])

@@ -109,7 +109,7 @@ def context(
     from nebula.mindlib import files
 
     if (query is None) == (scene is None):
-        raise WrongUsage("subject context ID --query TEXT | --scene FILE")
+        raise WrongUsage("subject context ID --query TEXT | subject context ID --scene FILE", "just_one")
     who = subject_of(run, project, subject)
     text = files.read_given(scene).decode("utf-8", "replace") if scene else given_text(query)
     block = who.context(text, budget=budget)
@@ -160,7 +160,7 @@ def memory(
     given = words or []
     least, most = ACTIONS.get(action, (1, 0))
     if not least <= len(given) <= most:
-        raise WrongUsage(f"subject memory {subject} {' | '.join(ACTIONS)}")
+        raise WrongUsage(f"subject memory {subject} {' | '.join(ACTIONS)}", "words")
     found = project_of(project)
     if action in {"show", "history"}:
         moment = recall.Moment(as_of_line, as_of_tick)

@@ -47,7 +47,7 @@ def import_(
     if from_:
         return _import_foreign(run, source, from_, ledger, replies=replies, dry_run=dry_run)
     if ledger or replies:
-        raise WrongUsage("import --ledger / --replies: --from FORMAT")
+        raise WrongUsage("import FILE --from FORMAT", "needs", this="--ledger, --replies", that="--from FORMAT")
     from nebula import export as exporting
     from nebula import transfer
 

@@ -34,7 +34,7 @@ def tune(
 ) -> Outcome:
     """Learn weights and floor from questions made of the mind's own records."""
     if apply and reset:
-        raise WrongUsage("tune [--apply | --reset]")
+        raise WrongUsage("tune [--apply | --reset]", "together", these="--apply --reset")
     if reset:
         return _reset(run)
     from nebula.tuning import kept

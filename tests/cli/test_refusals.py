@@ -107,3 +107,39 @@ def test_list_marks_the_old_and_the_pinned(nebula: Nebula) -> None:
 def test_explain_leaves_out_what_changes_nothing(nebula: Nebula) -> None:
     nebula("add", "渡轮六点开")
     assert "×1.0000" not in nebula("recall", "渡轮", "--explain", "--no-touch").out
+
+
+def test_every_wrong_usage_says_why() -> None:
+    """Each names a reason that the catalogue holds, in both languages, and no reason stands there for nothing."""
+    import ast
+    from pathlib import Path
+
+    import nebula
+    from nebula.catalogue import en, zh
+
+    given = set()
+    for path in Path(nebula.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "WrongUsage":
+                assert len(node.args) == 2, path
+                reason = node.args[1]
+                assert isinstance(reason, ast.Constant), path
+                assert isinstance(reason.value, str), path
+                given.add(f"wrong.{reason.value}")
+    for language in (en, zh):
+        assert given == {key for key in language.SENTENCES if key.startswith("wrong.")}
+    assert len(given) > 8
+
+
+def test_a_refusal_says_what_is_wrong_and_what_to_write() -> None:
+    from nebula import messages
+    from nebula.errors import WrongUsage
+
+    error = WrongUsage("tune [--apply | --reset]", "together", these="--apply --reset")
+    messages.use("en")
+    assert str(error) == (
+        "These can't be used together: --apply --reset. "
+        "Write `nebula tune [--apply | --reset]`; more in `nebula --help`."
+    )
+    messages.use("zh")
+    assert "不能一起用" in error.message
