@@ -197,6 +197,7 @@ SENTENCES: dict[str, str] = {
     "erase.confirm": "Erase these for good?",
     "erase.left": "Still found in {n} places: {files}",
     "erase.nothing": "Nothing says this; nothing was erased.",
+    "erase.subjects": "Characters of stories were not searched; `nebula subject search ID TEXT` looks into one.",
     "erase.none": "0 places left in all files",
     "help.encoder": "A second encoder for what is mainly in Latin script, beside the bundled one.",
     "help.encoder.add": "Copy a BERT folder to the program's data and use it in this mind.",

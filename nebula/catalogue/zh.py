@@ -197,6 +197,7 @@ SENTENCES: dict[str, str] = {
     "erase.confirm": "确定彻底抹去？",
     "erase.left": "还有 {n} 处：{files}",
     "erase.nothing": "没有哪里有这样的文字，什么都没动。",
+    "erase.subjects": "故事里的角色没有查；可以用 `nebula subject search ID TEXT` 查某一个。",
     "erase.none": "所有文件里还剩 0 处",
     "help.encoder": "第二编码器：用于以拉丁字母为主的文字，与自带的并用。",
     "help.encoder.add": "把一个 BERT 文件夹复制到程序的数据目录，并在这份记忆里使用。",

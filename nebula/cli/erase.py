@@ -52,7 +52,7 @@ def erase(
         _ask(plan, [*(refs or []), *(["--match …"] if words else [])])
     done = erasing.erase(mind, plan)
     return Outcome(
-        {"dry_run": False, **_data(plan), "left": dict(done.left)},
+        {"dry_run": False, **_data(plan), "left": dict(done.left), "subjects_searched": False},
         [*_lines(plan), *_found(done.left).lines],
         1 if done.left else 0,
         notices=done.notices,
@@ -92,4 +92,7 @@ def _found(left: Mapping[str, int]) -> Outcome:
     said = (
         messages.say("erase.left", n=sum(left.values()), files=", ".join(left)) if left else messages.say("erase.none")
     )
-    return Outcome({"left": dict(left), "places": sum(left.values())}, [[(said, "")]], 1 if left else 0)
+    lines: list[Line] = [[(said, "")], [(messages.say("erase.subjects"), "dim")]]
+    return Outcome(
+        {"left": dict(left), "places": sum(left.values()), "subjects_searched": False}, lines, 1 if left else 0
+    )

@@ -35,7 +35,7 @@ def test_erase_shows_beforehand_and_says_that_nothing_is_left(nebula: Nebula) ->
     assert said.code == 0
     assert "0 处" in said.out
     data = nebula("erase", "--verify", "--match", "-", "--json", given="体检报告".encode()).data
-    assert data == {"left": {}, "places": 0}
+    assert data == {"left": {}, "places": 0, "subjects_searched": False}
     assert nebula("erase", "n1", "--yes").code == 2, "there is nothing of that name any more"
 
 
@@ -123,3 +123,10 @@ def test_nothing_of_a_mind_is_open_to_others(nebula: Nebula, mind_dir: Path, tmp
         os.umask(before)
     (mind_dir / "notes.jsonl").chmod(0o640)
     assert "notes.jsonl" in nebula("doctor").out
+
+
+@pytest.mark.parametrize("how", [["erase", "n1", "--yes"], ["erase", "--verify", "--match", "灯塔"]])
+def test_erase_says_that_stories_were_not_searched(nebula: Nebula, mind_dir: Path, how: list[str]) -> None:
+    nebula("add", "灯塔的看守换了人")
+    said = nebula(*how).out
+    assert "subject search" in said
