@@ -113,8 +113,10 @@ def _edited(store: Store, found: Manifest, kind: LedgerKind) -> bool:
     if source is None or not source.consumed:
         return False
     size, _, inode = store.stamp(kind.name)
-    if size < source.consumed or inode != source.inode or size == source.size:
+    if size < source.consumed:
         return True
+    if inode != source.inode or size == source.size:  # copied, restored, or written over: it may hold the same
+        return not source.whole or store.whole(kind.name, source.consumed) != source.whole
     return store.tail(kind.name, source.consumed) != source.tail
 
 
@@ -165,11 +167,11 @@ def _read_slices(store: Store, parts: Parts, changed: Sequence[LedgerKind], mode
 def _read_new(store: Store, kind: LedgerKind, before: Source | None) -> tuple[Source, list[Line]]:
     size, mtime, inode = store.stamp(kind.name)
     start = before.consumed if before else 0
-    found = store.scan(kind.name, start, SLICE)
+    found, whole = store.scan_on(kind.name, start, before.whole if before else "", SLICE)
     consumed = max(found.consumed, start)
     if size - start > SLICE:
         size = consumed  # as if it had just grown: the rest is still to be read
-    return Source(size, mtime, inode, consumed, store.tail(kind.name, consumed)), found.lines
+    return Source(size, mtime, inode, consumed, store.tail(kind.name, consumed), whole), found.lines
 
 
 def _add_rows(store: Store, parts: Parts, arrivals: Sequence[Arrival], mode: Mode) -> None:

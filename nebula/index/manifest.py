@@ -18,13 +18,17 @@ NAME = "manifest.json"
 
 @dataclass(frozen=True)
 class Source:
-    """A ledger as it was when last read: its stat, how far it was consumed, and the hash of the 4 KB before that."""
+    """A ledger as it was when last read: its stat, how far it was consumed, and the hash of the 4 KB before that.
+
+    `whole` is the hash of all that was consumed, "" where it is not known (see mindlib.prefix).
+    """
 
     size: int
     mtime: int  # ns
     inode: int
     consumed: int  # bytes
     tail: str
+    whole: str = ""
 
 
 @dataclass(frozen=True)

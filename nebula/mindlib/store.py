@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.errors import LedgerUnusable, SettingsUnusable, StoresDiffer, WriteFailed
 from nebula.mindlib import changes as changes_module
-from nebula.mindlib import files, ledger
+from nebula.mindlib import files, ledger, prefix
 from nebula.mindlib.record import (
     BY_NAME,
     Memory,
@@ -171,12 +171,28 @@ class Store:
 
         Raises LedgerUnusable where the name is no readable file.
         """
-        path = self.path(name)
-        reason = reason_unreadable if name in BY_NAME else None
+        return self._scanned(name, self._stretch(name, start, limit), start)
+
+    def scan_on(self, name: str, start: int, before: str, limit: int | None = None) -> tuple[Scan, str]:
+        """As `scan`, with the hash of all up to where it consumed; `before`: that of what lies before `start`.
+
+        No hash ("") while an erase lies over the file.
+        """
+        data = self._stretch(name, start, limit)
+        found = self._scanned(name, data, start)
+        if self.cover() is not None:
+            return found, ""
+        return found, prefix.longer(self.path(name), before, start, data[: max(0, found.consumed - start)])
+
+    def _stretch(self, name: str, start: int, limit: int | None) -> bytes:
         data = self.contents(name, start, limit)
         if limit is not None and len(data) == limit:
             data = data[: data.rfind(b"\n") + 1] or self.contents(name, start)
-        return ledger.scan(path, data, base=start, reason_unreadable=reason)
+        return data
+
+    def _scanned(self, name: str, data: bytes, start: int) -> Scan:
+        reason = reason_unreadable if name in BY_NAME else None
+        return ledger.scan(self.path(name), data, base=start, reason_unreadable=reason)
 
     def events(self, name: str) -> list[dict[str, Any]]:
         """The lines of a side ledger, each without fields of the wrong type. Raises LedgerUnusable."""
@@ -248,6 +264,10 @@ class Store:
             return files.tail_fingerprint(self.path(name), end)
         start = max(0, end - files.TAIL)
         return files.fingerprint(self.contents(name, start, end - start))
+
+    def whole(self, name: str, end: int) -> str:
+        """A hash of all that stands before `end` in a ledger, as `scan_on` gives it; "" where none is kept."""
+        return prefix.whole(self.path(name), end) if self.cover() is None else ""
 
     def line(self, name: str, offset: int, length: int) -> bytes:
         """The line of a ledger that a scan found at an offset; less or other bytes where it is no longer there."""

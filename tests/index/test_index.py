@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import random
+import shutil
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +18,9 @@ from nebula.index import catchup, parts
 from nebula.index.cache import Cache
 from nebula.index.catchup import Embedder
 from nebula.mind import Mind
-from nebula.mindlib import files
+from nebula.mindlib import files, prefix
 from nebula.mindlib.changes import hit_line, set_line
-from nebula.mindlib.record import Memory
+from nebula.mindlib.record import LEDGERS, Memory
 from nebula.mindlib.store import CHANGES, Store
 from nebula.recall import asking
 from nebula.recall.hit import Filters
@@ -200,6 +202,92 @@ def test_ledger_edited_by_hand(tmp_path: Path) -> None:
     assert index.table.n == 19
     assert all("灯笼" in text for text in counted)
     assert index.missing == 0
+
+
+def _moved(folder: Path, to: Path) -> Store:
+    """A copy under new inodes and times; what it was copied from is no longer there."""
+    shutil.copytree(folder, to, copy_function=shutil.copyfile)
+    shutil.rmtree(folder)
+    return Store(to)
+
+
+def _reading(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Each stretch of a ledger that becomes rows from now on: (ledger, from which byte)."""
+    read: list[tuple[str, int]] = []
+    scan_on = Store.scan_on
+
+    def noted(self: Store, name: str, start: int, *given: Any) -> Any:
+        read.append((name, start))
+        return scan_on(self, name, start, *given)
+
+    monkeypatch.setattr(Store, "scan_on", noted)
+    return read
+
+
+@pytest.mark.parametrize("block", [7, 100, 1 << 16])
+def test_a_copy_is_known_by_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """A copied mind is read on from where its index ends; one that was edited by as much as a byte is read anew."""
+    monkeypatch.setattr(prefix, "BLOCK", block)
+    monkeypatch.setattr(prefix, "READ", 3 * block)
+    monkeypatch.setattr(files, "TAIL", 10)  # so that an edit is seldom within it
+    store = fill(tmp_path / "first", memories(5, 30), 4)
+    before = content(Cache(store, "test", "full").open(EMBEDDER))
+    store = _moved(store.folder, tmp_path / "second")
+    read = _reading(monkeypatch)
+    assert content(Cache(store, "test", "full").open(EMBEDDER)) == before
+    assert all(start == store.stamp(name)[0] for name, start in read)
+    read.clear()
+    Cache(store, "test", "full").open(EMBEDDER)
+    assert not read
+
+    at = store.path("notes").read_bytes().find("灯塔".encode())
+    for number, (old, new) in enumerate([("灯塔", "灯笼"), ("灯笼", "灯塔")]):
+        store = _moved(store.folder, tmp_path / f"edited-{number}")
+        path = store.path("notes")
+        path.write_bytes(path.read_bytes().replace(old.encode(), new.encode(), 1))
+        read.clear()
+        index = Cache(store, "test", "full").open(EMBEDDER)
+        assert at > 0
+        assert ("notes", 0) in read
+        assert content(index) == content(Cache(store, "test", "full").open(EMBEDDER))
+    assert content(index) == before
+
+
+def test_a_copy_that_grew_or_was_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that came into a copy are read alone; a ledger with a new time and the same bytes is not read at all."""
+    made = memories(6, 20)
+    store = fill(tmp_path / "first", made[:15], 2)
+    Cache(store, "test", "full").open(EMBEDDER)
+    store = _moved(store.folder, tmp_path / "second")
+    ends = {kind.name: store.stamp(kind.name)[0] for kind in LEDGERS}
+    for memory in made[15:]:
+        store.append(memory.ledger, [memory])
+    read = _reading(monkeypatch)
+    grown = content(Cache(store, "test", "full").open(EMBEDDER))
+    assert read
+    assert all(start == ends[name] for name, start in read)
+    for kind in LEDGERS:
+        if store.path(kind.name).exists():
+            os.utime(store.path(kind.name), ns=(1, 1))
+    read.clear()
+    assert content(Cache(store, "test", "full").open(EMBEDDER)) == grown
+    assert all(start == store.stamp(name)[0] for name, start in read)
+
+
+def test_what_was_hashed_and_edited_since_has_no_hash(tmp_path: Path) -> None:
+    """A file edited in the block that is hashed on is not taken for what was read before; an unknown hash stays so."""
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789" * 20_000)
+    half = prefix.whole(path, 100_000)
+    rest = path.read_bytes()[100_000:]
+    assert prefix.longer(path, half, 100_000, rest) == prefix.whole(path, 200_000)
+    assert prefix.longer(path, "", 100_000, rest) == ""
+    for at, known in [(70_000, False), (1, True)]:
+        path.write_bytes(path.read_bytes()[:at] + b"x" + path.read_bytes()[at + 1 :])
+        found = prefix.longer(path, half, 100_000, rest)
+        assert bool(found) is known
+        assert found != prefix.whole(path, 200_000)
+        path.write_bytes(b"0123456789" * 20_000)
 
 
 def test_ids_are_never_given_twice(tmp_path: Path) -> None:
