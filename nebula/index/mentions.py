@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
+PAIRS = 1 << 20  # pairs worked out at a time
+
 #: The arrays of edges that a segment holds.
 STORED = ("edge_a", "edge_b", "said_a", "said_b", "said_words")
 
@@ -111,24 +113,41 @@ class EdgeSource:
 
 def _shared(arrivals: Arrivals, keywords: Postings) -> Array:
     """Pairs of rows, [p, 2], that share at least two keywords, the later one an arrival."""
-    groups: list[Array] = []
     rows: list[Array] = []
+    fresh: list[int] = []  # the place of each run's first arrival within it
     for term in {h64(k) for ks in arrivals.keywords for k in ks}:
         run, _ = keywords.run(term)
-        fresh = int(np.searchsorted(run, arrivals.first))
-        run = run[max(0, fresh - REACH) :]
-        groups.append(np.full(len(run), len(groups), np.int64))
-        rows.append(run)
+        first = int(np.searchsorted(run, arrivals.first))
+        rows.append(run[max(0, first - REACH) :])
+        fresh.append(min(first, REACH))
     if not rows:
         return np.zeros((0, 2), np.int64)
-    group, row = np.concatenate(groups), np.concatenate(rows)
+    row, size, begin = np.concatenate(rows), np.array([len(run) for run in rows]), np.array(fresh)
+    starts = np.cumsum(size) - size
+    # each arrival's place in each of its runs, and how many of those before it are within reach
+    place = np.arange(len(row))
+    nth = place - np.repeat(starts, size)
+    arrived = nth >= np.repeat(begin, size)
+    place, before = place[arrived], np.minimum(nth[arrived], REACH)
     packed = []
-    for lag in range(1, min(REACH, max(map(len, rows)) - 1) + 1):
-        same = (group[lag:] == group[:-lag]) & (row[lag:] >= arrivals.first)
-        packed.append(((row[lag:] << 32) | row[:-lag])[same])
+    for some in _some(before):
+        count = before[some]
+        later = np.repeat(place[some], count)
+        back = np.arange(len(later)) - np.repeat(np.cumsum(count) - count, count) + 1
+        packed.append((row[later] << 32) | row[later - back])
     pair, count = np.unique(np.concatenate(packed) if packed else np.zeros(0, np.int64), return_counts=True)
     pair = pair[count >= SHARED]
     return np.stack([pair >> 32, pair & 0xFFFFFFFF], axis=1)
+
+
+def _some(counts: Array) -> Iterator[slice]:
+    """Spans that hold some PAIRS together (or one count)."""
+    total, low = np.cumsum(counts), 0
+    while low < len(counts):
+        done = int(total[low - 1]) if low else 0
+        high = max(low + 1, int(np.searchsorted(total, done + PAIRS, "right")))
+        yield slice(low, high)
+        low = high
 
 
 def _content(arrivals: Arrivals, index: EdgeSource) -> dict[tuple[int, int], set[int]]:

@@ -120,11 +120,19 @@ def _rank(order: Array) -> Array:
 def _cosines(vectors: Vectors, block: Array, others: Array) -> Array:
     """The best cosine of any two pieces of each pair, float32 [b, o]; NONE for oneself. All of `block` are `others`."""
     left, left_owner = vectors.of_rows(block)
-    right, right_owner = vectors.of_rows(others)
-    best = left @ right.T
+    runs = list(vectors.runs_of_rows(others))
+    right_owner = np.concatenate([owner for _, owner in runs])
+    best = np.empty((len(left), len(right_owner)), np.float32)
+    done = 0
+    for right, _ in runs:
+        np.matmul(left, right.T, out=best[:, done : done + len(right)])
+        done += len(right)
+    if (right_owner[1:] < right_owner[:-1]).any():
+        order = np.argsort(right_owner, kind="stable")
+        best, right_owner = best[:, order], right_owner[order]
     if len(left) > len(block):
         best = np.maximum.reduceat(best, np.searchsorted(left_owner, np.arange(len(block))), axis=0)
-    if len(right) > len(others):
+    if len(right_owner) > len(others):
         best = np.maximum.reduceat(best, np.searchsorted(right_owner, np.arange(len(others))), axis=1)
     best[np.arange(len(block)), np.searchsorted(others, block)] = NONE
     return best

@@ -19,7 +19,7 @@ from nebula.index import nearest
 from nebula.mindlib import tensors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -99,8 +99,10 @@ class Vectors:
     def by_hash(self, hashes: Array) -> dict[int, Array]:
         """Text hash -> its pieces' vectors [p, d], for those of `hashes` that were embedded before."""
         found: dict[int, Array] = {}
-        for segment in self.segments:
-            at = np.flatnonzero(np.isin(segment["vec_hash"], hashes))
+        known = np.unique(hashes)
+        for segment in self.segments if len(known) else ():
+            own = segment["vec_hash"]
+            at = np.flatnonzero(known[np.minimum(known.searchsorted(own), len(known) - 1)] == own)
             if not len(at):
                 continue
             at = at[np.argsort(segment["vec_hash"][at], kind="stable")]
@@ -112,19 +114,26 @@ class Vectors:
 
     def of_rows(self, rows: Array) -> tuple[Array, Array]:
         """The pieces of some rows: vectors [p, d] and, ascending, the position in `rows` that each belongs to [p]."""
-        vectors, owners = [], []
+        parts = list(self.runs_of_rows(rows))
+        if not parts:
+            wide = self.segments[0]["vec"].shape[1] if self.segments else 0
+            return np.zeros((0, wide), np.float32), np.zeros(0, np.int64)
+        owner = np.concatenate([owner for _, owner in parts])
+        order = np.argsort(owner, kind="stable")
+        return np.concatenate([vectors for vectors, _ in parts])[order], owner[order]
+
+    def runs_of_rows(self, rows: Array) -> Iterator[tuple[Array, Array]]:
+        """The same segment by segment, the vectors of rows that lie together as they lie there, uncopied."""
         rows = rows.astype(np.int32, copy=False)
         for segment, (sorted_rows, place) in zip(self.segments, self._by_row, strict=True):
             low = np.searchsorted(sorted_rows, rows)
             count = np.searchsorted(sorted_rows, rows, "right") - low
             at = np.arange(count.sum()) + np.repeat(low - np.cumsum(count) + count, count)
-            vectors.append(segment["vec"][at if place is None else place[at]])
-            owners.append(np.repeat(np.arange(len(rows)), count))
-        if not vectors:
-            return np.zeros((0, 0), np.float32), np.zeros(0, np.int64)
-        owner = np.concatenate(owners)
-        order = np.argsort(owner, kind="stable")
-        return np.concatenate(vectors)[order], owner[order]
+            owner = np.repeat(np.arange(len(rows)), count)
+            if place is None and len(at) and at[-1] - at[0] + 1 == len(at):
+                yield segment["vec"][at[0] : at[-1] + 1], owner
+            elif len(at):
+                yield segment["vec"][at if place is None else place[at]], owner
 
     @cached_property
     def _by_row(self) -> list[tuple[Array, Array | None]]:
