@@ -16,7 +16,7 @@ from nebula.errors import NebulaError, short
 from nebula.index import has_numpy
 from nebula.mind import Mind
 from nebula.mindlib.record import LEDGERS
-from nebula.mindlib.store import SIDE_LEDGERS, Store
+from nebula.mindlib.store import ERASING, MOVING, SIDE_LEDGERS, Store
 from nebula.mood import sources
 from nebula.settings import Settings, build, spread
 
@@ -133,12 +133,21 @@ def _folder(patient: _Patient) -> Check:
     facts: dict[str, Any] = {"folder": str(folder), "rule": patient.place.rule, "ledgers": found}
     if not folder.exists():
         return Check("folder", "ok", _say("folder_new", **said), "", facts)
+    facts |= {name: (folder / file).exists() for name, file in (("erasing", ERASING), ("moving", MOVING))}
+    unfinished = [_say(name) for name in ("erasing", "moving") if facts[name]]
     try:
         store.check_writable()
     except NebulaError as error:
-        return Check("folder", "bad", _say("folder_readonly", folder=folder, reason=error.message), error.hint, facts)
+        return Check(
+            "folder",
+            "bad",
+            _say("folder_readonly", folder=folder, reason=error.message),
+            _joined([*unfinished, error.hint]),
+            facts,
+        )
     facts |= {"loose": [name for name, _ in repair.loose(folder)], "conflicted": _conflicted(folder)}
     hints = [
+        *unfinished,
         _say("modes", names=_some(facts["loose"]), folder=shlex.quote(str(folder))) if facts["loose"] else "",
         _say("conflicted", names=_some(facts["conflicted"])) if facts["conflicted"] else "",
     ]

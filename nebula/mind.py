@@ -85,11 +85,11 @@ class Mind:
         self._encoder: Encoder | None = None
         self.second_opened: tuple[EncoderAdded, Encoder] | None = None  # by nebula.second alone
         self._opened: Index | None = None
+        self.notices: list[Notice] = []  # what should be known of its opening
         if self.store.in_folder and (self.store.local / MOVING).exists():
             from nebula import moving
 
-            moving.finish(self.store)
-        self.notices: list[Notice] = []  # what should be known of its opening
+            self.notices += moving.finish(self.store)
         if (self.store.local / ERASING).exists():
             from nebula import erasure
 

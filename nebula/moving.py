@@ -18,6 +18,7 @@ from nebula.errors import LockedTooLong, WriteFailed
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import MOVING, SIDE_LEDGERS
+from nebula.results import Notice
 
 if TYPE_CHECKING:
     from nebula.mindlib.store import Store
@@ -46,33 +47,38 @@ def end(folder: Path) -> None:
     files.sync_folder(folder)
 
 
-def finish(store: Store) -> None:
+def finish(store: Store) -> list[Notice]:
     """End or take back a move that was cut short; one that is under way goes on, and nothing here is in its way.
 
-    Where the disk allows no writing, all stays as it is for the next time: reading needs none of it.
+    Where the disk allows no writing, all stays as it is for the next time: reading needs none of it. -> a notice where
+    both places hold a mind and the two differ: both are kept.
     """
+    notices: list[Notice] = []
     here, journal = store.folder, _read(store.folder)
     if journal is None:
-        return
+        return notices
     source, target, rubbish = Path(journal.source), Path(journal.target), Path(journal.rubbish)
     if not _same(here, source) and not _same(here, target):  # a copy made by other means: its own mind
         with contextlib.suppress(OSError):
             end(here)
-        return
+        return notices
     held = source if source.is_dir() else rubbish
     with contextlib.suppress(LockedTooLong, WriteFailed, OSError), contextlib.ExitStack() as stack:
         if held.is_dir():  # a move that is under way holds the lock
             stack.enter_context(files.job_lock(held / erasure.LOCK, 0))
         if _read(here) != journal:  # another has done it meanwhile
-            return
+            return notices
         other = target if _same(here, source) else source
         beside = Path(journal.beside)
         if _read(other) == journal and _alike(here, other):
             other.replace(beside if other is target else rubbish)
+        elif _read(other) == journal:
+            notices.append(Notice("move_differs", {"here": here, "other": other}))
         for copy in (beside, rubbish):
             shutil.rmtree(copy, ignore_errors=True)
         if not rubbish.exists() and not beside.exists():
             end(here)
+    return notices
 
 
 def _read(folder: Path) -> Journal | None:

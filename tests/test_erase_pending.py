@@ -243,3 +243,11 @@ def test_the_refusal_says_that_it_holds_and_what_to_do(
     said = capsys.readouterr().err
     assert "记录在案" in said
     assert "下一条命令" in said
+
+
+def test_the_doctor_names_what_is_not_over(
+    pending: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with full_disk(monkeypatch):
+        main(["doctor", "--mind", str(pending)])
+    assert "抹去还没做完" in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -112,4 +113,21 @@ def test_a_copy_that_was_written_to_since_is_kept(tmp_path: Path) -> None:
     with (target / "notes.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"id": 2, "text": "new"}\n')
     Mind(source)
+    assert len(Mind(target).store.read_all().memories) == 2
+
+
+def test_two_places_that_differ_are_told_of(tmp_path: Path) -> None:
+    """A move whose copy was written to is over: both are kept, and the next command names them."""
+    source, target = tmp_path / "mind", tmp_path / "there"
+    Mind(source).add(SAID)
+    beside, rubbish = tmp_path / ".there.00000000.tmp", tmp_path / ".mind.00000000.moved"
+    written = {"source": source, "target": target, "beside": beside, "rubbish": rubbish}
+    told = json.dumps({name: str(path) for name, path in written.items()})
+    shutil.copytree(source, target)
+    with (target / "notes.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"id": 2, "text": "new"}\n')
+    for place in (source, target):
+        (place / MOVING).write_text(told)
+    notices = Mind(source).notices
+    assert [(notice.code, notice.facts["other"]) for notice in notices] == [("move_differs", target)]
     assert len(Mind(target).store.read_all().memories) == 2

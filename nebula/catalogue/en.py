@@ -314,6 +314,8 @@ SENTENCES: dict[str, str] = {
     "doctor.folder": "Data folder writable: {folder} ({rule}), ledgers: {ledgers}",
     "doctor.folder_new": "Data folder not there yet, the first add makes it: {folder} ({rule})",
     "doctor.folder_readonly": "Data folder can't be written: {folder}: {reason}",
+    "doctor.erasing": "An erase is begun and not over; it goes on at the next command that can write",
+    "doctor.moving": "A move is not over; the next command that can write ends it (.moving.json names both places)",
     "doctor.modes": "Others can read it ({names}): chmod -R go-rwx {folder}",
     "doctor.conflicted": (
         "A sync program left conflicted copies, which are not read: "
@@ -506,6 +508,7 @@ SENTENCES: dict[str, str] = {
     "merge.notes": "The other's long-term notes are in `nebula longterm history`",
     "notice.unsealed": "Erased, but the key {path} could not be written: some of it is not known if an old copy comes.",
     "notice.seals_elsewhere": "{n} marks of what was erased know nothing: another machine's, or their key is lost.",
+    "notice.move_differs": "A move was cut short; its two places differ and are kept: {here}, {other}. See `nebula merge`",
     "notice.erase_pending": "An erase is not over; what is to go is not shown. It goes on as soon as it can: {reason}",
     "notice.erased_there": "Erased there and still here: {refs}. To erase them here too: nebula erase {refs}",
     "help.mind": "The mind's folder.",
