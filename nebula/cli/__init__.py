@@ -105,6 +105,10 @@ def _run(args: list[str], language: str) -> int:
     if not args:
         sys.stdout.write(app.fitted(app.overview()) + "\n")
         return 0
+    if args[0].startswith(("--install-completion", "--show-completion")):
+        from nebula.cli import shells
+
+        return shells.run(args)
     tree = app.tree_for(language, args)
     if {"-h", "--help"} & set(args):
         app.with_examples("", tree)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.completion import get_completion_script  # type: ignore[attr-defined]  # imported there
@@ -166,6 +166,36 @@ def test_bash_itself(tmp_path: Path, mind_dir: Path) -> None:
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(["bash", "-c", f"{script}\n{typed}"], env=env, capture_output=True, check=True, timeout=60)
     assert (done.stdout, done.stderr) == (b"recall\n", b"")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_installed_for_the_shell_that_is_named(nebula: Nebula, tmp_path: Path, monkeypatch: Any, shell: str) -> None:
+    """Whatever shell asks; for zsh with an answer to the very first Tab, for which it loads the file."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = nebula("--install-completion", shell)
+    assert said.code == 0
+    places = {
+        "bash": ".bash_completions/nebula.sh",
+        "zsh": ".zfunc/_nebula",
+        "fish": ".config/fish/completions/nebula.fish",
+    }
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert written & set(places.values()) == {places[shell]}
+    assert str(tmp_path / places[shell]) in said.out
+    laid = (tmp_path / places[shell]).read_text()
+    assert laid.strip() == nebula("--show-completion", shell).out.strip()
+    assert ('_nebula_completion "$@"' in laid) == (shell == "zsh")
+
+
+@pytest.mark.parametrize("argv", [("csh",), ("bash", "zsh"), ("",)])
+def test_no_shell(nebula: Nebula, tmp_path: Path, monkeypatch: Any, argv: tuple[str, ...]) -> None:
+    """Another word, or no shell that asks: refused with those that are served, and nothing is written."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("typer.completion._get_shell_name", lambda: None)
+    said = nebula("--install-completion", *argv)
+    assert said.code == 2
+    assert "zsh" in said.err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.process
