@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nebula import messages
 from nebula.cli.completion import VARIABLE
@@ -26,7 +26,9 @@ FIRST_TAB = '\n\nif [[ "${funcstack[1]}" == _nebula ]]; then _nebula_completion 
 
 def run(args: Sequence[str]) -> int:
     """Do what the first argument says; -> the exit code. Raises BadValue for what is no shell that is here."""
-    import typer.completion as typers
+    import typer.completion
+
+    typers: Any = typer.completion  # which exports them in fact, not by declaration
 
     option, _, joined = args[0].partition("=")
     words = [*([joined] if joined else []), *args[1:]]
