@@ -509,7 +509,7 @@ SENTENCES: dict[str, str] = {
     "merge.notes": "The other's long-term notes are in `nebula longterm history`",
     "notice.unsealed": "Erased, but the key {path} could not be written: some of it is not known if an old copy comes.",
     "notice.seals_elsewhere": "{n} marks of what was erased know nothing: another machine's, or their key is lost.",
-    "notice.move_differs": "A move was cut short; its two places differ and are kept: {here}, {other}. See `nebula merge`",
+    "notice.move_differs": "A move was cut short; its places differ and are kept: {here}, {other}. See `nebula merge`",
     "notice.erase_pending": "An erase is not over; what is to go is not shown. It goes on as soon as it can: {reason}",
     "notice.erased_there": "Erased there and still here: {refs}. To erase them here too: nebula erase {refs}",
     "help.mind": "The mind's folder.",
