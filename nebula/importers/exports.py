@@ -54,7 +54,7 @@ def conversations(
     """Read every conversation, an object with `marker`, of an export: a file, a folder or an archive of them."""
     found = False
     for name, data in _exported(path):
-        found = True
+        found, number = True, 0
         for number, raw in enumerate(elements(data), start=1):
             obj, where = loaded(raw), f"{name} [{number}]"
             if not isinstance(obj, dict):
@@ -63,6 +63,8 @@ def conversations(
                 yield Passed(where, f"no {marker}")
             else:
                 yield from items(obj)
+        if not number and loaded(data[:WHOLE]) != []:
+            yield Passed(name, "no conversations")
     if not found:
         raise FileUnusable(path, "no conversations.json")
 

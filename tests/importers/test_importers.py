@@ -468,3 +468,11 @@ def test_a_large_export_in_little_memory(mind: Mind, tmp_path: Path) -> None:
     tracemalloc.stop()
     assert found.added == 400
     assert peak < 40_000_000
+
+
+@pytest.mark.parametrize("kind", ["chatgpt", "claude"])
+@pytest.mark.parametrize(("held", "code"), [('[1, 2, "x", null]', 3), ("[]", 0), ("[1, 2", 3)])
+def test_a_list_of_what_is_no_conversation(nebula: Nebula, tmp_path: Path, kind: str, held: str, code: int) -> None:
+    """It is refused, not taken for an export without conversations."""
+    (tmp_path / "conversations.json").write_text(held, encoding="utf-8")
+    assert nebula("import", "--from", kind, str(tmp_path / "conversations.json")).code == code
