@@ -130,7 +130,7 @@ class Vectors:
             count = np.searchsorted(sorted_rows, rows, "right") - low
             at = np.arange(count.sum()) + np.repeat(low - np.cumsum(count) + count, count)
             owner = np.repeat(np.arange(len(rows)), count)
-            if place is None and len(at) and at[-1] - at[0] + 1 == len(at):
+            if place is None and len(at) and (at[1:] == at[:-1] + 1).all():
                 yield segment["vec"][at[0] : at[-1] + 1], owner
             elif len(at):
                 yield segment["vec"][at if place is None else place[at]], owner

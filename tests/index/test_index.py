@@ -170,6 +170,20 @@ def test_nearest_equals_brute_force(tmp_path: Path) -> None:
         assert near[row].tolist() == others[:3]
 
 
+def test_vectors_are_those_of_the_rows_asked_for(tmp_path: Path) -> None:
+    """In whatever order, over segments, with gaps, repeated: each as it stands alone."""
+    index = Cache(fill(tmp_path / "mind", memories(9, 40), 5), "test", "full").open(EMBEDDER)
+    alone = [index.vectors.of_rows(np.array([row]))[0] for row in range(index.table.n)]
+    rng = np.random.default_rng(3)
+    chosen = [rng.permutation(np.arange(low, high)) for low, high in ((0, 40), (3, 9), (20, 40), (0, 5))]
+    # a run whose ends are where a run's ends would be, and whose middle is not in order
+    for rows in (*chosen, np.array([0, 2, 1, 3]), np.array([10, 13, 12, 11, 14]), np.array([4, 30, 17])):
+        vectors, owner = index.vectors.of_rows(rows)
+        for place, row in enumerate(rows.tolist()):
+            assert np.array_equal(vectors[owner == place], alone[row])
+            assert len(alone[row])
+
+
 @pytest.mark.parametrize("damage", ["manifest", "rows", "vec", "noise"])
 def test_damaged_cache_is_built_again(tmp_path: Path, damage: str) -> None:
     """Deleted, cut or filled with noise: the same content, no error."""
