@@ -49,8 +49,9 @@ def recall(
     hits, left_out = budget.split(found.came) if budget else (found.came, ())
     if touch and hits and as_of is None and not found.abstained:
         notices += mind.touch([hit.memory.ref for hit in hits])
-    handed_out(mind, (hit.memory for hit in hits))
-    return Recalled(query, hits, notices, found.refs, left_out, found.abstained, found.evidence)
+    closest = found.closest
+    handed_out(mind, (hit.memory for hit in (*hits, *([closest] if closest else []))))
+    return Recalled(query, hits, notices, found.refs, left_out, found.abstained, found.evidence, closest)
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class Sought:
     def came(self) -> Sequence[Hit]:
         """The hits that are shown."""
         return self.hits if self.ask.nearest or not self.abstained else ()
+
+    @property
+    def closest(self) -> Hit | None:
+        """The best of what is kept silent about: of everyday questions in other words, the answer in half of them."""
+        return self.hits[0] if self.hits and not self.came else None
 
     def shown(self, ref: str) -> int | None:
         """Where a memory stands among what is shown, from 1."""

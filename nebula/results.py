@@ -37,6 +37,7 @@ class Recalled:
     """What came to mind for a query, and each route's own refs before fusion.
 
     `abstained`: nothing stood out, the `evidence` (see recall.floor) being below the floor; None: not asked for.
+    `closest`: what came closest where recall abstained, unless `nearest` put it among the hits.
     """
 
     query: str
@@ -47,6 +48,7 @@ class Recalled:
     left_out: Sequence[Hit] = ()
     abstained: bool = False
     evidence: float | None = None
+    closest: Hit | None = None
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,8 @@ SENTENCES: dict[str, str] = {
     "notice.edges_off": "numpy can't be imported, so neighbours were left out; run `pip install numpy`.",
     "notice.nothing": "Nothing came to mind.",
     "notice.abstained": "Nothing is remembered about this; --nearest shows what comes closest.",
+    "notice.abstained_closest": 'Nothing is remembered about this; closest, perhaps unrelated: "{text}" ({ref}); '
+    "--nearest shows more.",
     "notice.only_nearest": "Nothing is remembered about this; these only come closest.",
     "hint.after_add": "To look at it: `nebula show {ref}`",
     "progress.embedding": "making vectors",

@@ -77,6 +77,7 @@ SENTENCES: dict[str, str] = {
     "notice.edges_off": "numpy 无法导入，没有邻居可看；请运行 `pip install numpy`。",
     "notice.nothing": "没有想起什么。",
     "notice.abstained": "不记得有这回事；--nearest 列出最接近的。",
+    "notice.abstained_closest": "不记得有这回事；最接近的是「{text}」（{ref}），未必相关；--nearest 列出更多。",
     "notice.only_nearest": "不记得有这回事；下面只是最接近的。",
     "hint.after_add": "看它：`nebula show {ref}`",
     "progress.embedding": "计算向量",

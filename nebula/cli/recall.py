@@ -12,7 +12,7 @@ from nebula.cli import options, printing
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import NebulaError, WrongUsage
+from nebula.errors import NebulaError, WrongUsage, short
 from nebula.results import Notice
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def recall(
     lines = [printing.joined(block) for block in blocks] if null else [line for block in blocks for line in block]
     any_came = bool(found.hits or found.left_out) and not found.abstained
     nothing = [] if run.json or any_came else [_silence(found)]
-    silence = {"abstained": found.abstained, "evidence": found.evidence}
+    closest = hit_object(found.closest) if found.closest else None
+    silence = {"abstained": found.abstained, "evidence": found.evidence, "closest": closest}
     data = {"query": found.query, "hits": rows, **silence, **_left_out(found, room, unit)}
     said = [*found.notices, *_no_room(found, room, unit), *nothing]
     refs = [hit.memory.ref for hit in found.hits]
@@ -130,10 +131,15 @@ def _no_room(found: Recalled, budget: Budget | None, unit: str) -> list[Notice]:
 
 
 def _silence(found: Recalled) -> Notice:
-    """That nothing is remembered; of hits that `--nearest` brings all the same, that they only came closest."""
+    """That nothing is remembered, and what came closest; of `--nearest` hits, that they only came closest."""
     if not found.abstained:
         return Notice("nothing")
-    return Notice("only_nearest" if found.hits else "abstained")
+    if found.hits:
+        return Notice("only_nearest")
+    if found.closest is None:
+        return Notice("abstained")
+    memory = found.closest.memory
+    return Notice("abstained_closest", {"text": short(one_line(memory.text)), "ref": memory.ref})
 
 
 def query_text(text: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from nebula.mindlib.record import Memory
+    from nebula.recall.hit import Hit
     from nebula.results import Notice
 
 LIMIT = 10_000  # bytes of an answer's JSON; as JSON in a JSON string it can double, and goes out beside itself
@@ -39,6 +40,11 @@ def row(memory: Memory, **more: object) -> dict[str, Any]:
     pinned = {"pinned": True} if memory.pinned else {}
     cut = {"cut": True} if len(text) > CUT else {}
     return {**whole, "via": short(memory.via), **said, **pinned, **cut, **more}
+
+
+def hit_row(hit: Hit) -> dict[str, Any]:
+    """A memory that came to mind."""
+    return row(hit.memory, score=round(hit.score, 4), label=hit.label, old=hit.old)
 
 
 def short(value: object) -> str:

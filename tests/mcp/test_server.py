@@ -69,7 +69,7 @@ async def _memories(agent: ClientSession, mind: Path) -> None:
     assert (await ask(agent, "recall", query="渡轮几点"))["hits"][0]["ref"] == "n1"
     trusted = {"query": "渡轮几点", "trust": ["user", "self"]}
     silent = await ask(agent, "recall", **trusted)
-    assert (silent["hits"], silent["abstained"]) == ([], True)
+    assert (silent["hits"], silent["abstained"], silent["closest"]["ref"]) == ([], True, "p1")
     assert (await ask(agent, "recall", **trusted, nearest=True))["hits"][0]["ref"] == "p1"
     replaced = await ask(agent, "supersede", ref="n1", text="渡轮改到七点开了")
     assert (replaced["memory"]["ref"], replaced["memory"]["via"]) == ("n2", "工具")
