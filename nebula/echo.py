@@ -143,14 +143,19 @@ class Window:
     def _cover(line: Sequence[str], live: Sequence[Handed]) -> likeness.Cover:
         form = " ".join(line)
         equal = [at for at, one in enumerate(live) if one.said == form]
-        places = equal[-1:] or [*likeness.likeliest(line, [one.prints for one in live]), *_short(f" {form} ", live)]
+        places = equal[-1:] or _places(line, f" {form} ", live)
         return likeness.cover(line, {at: live[at].said.split(" ") for at in places})
 
 
-def _short(form: str, live: Sequence[Handed]) -> list[int]:
-    """The places of those that stand whole in a form and have too few tokens for fingerprints, the latest first."""
-    within = (at for at, one in enumerate(live) if not one.prints and f" {one.said} " in form)
-    return sorted(within, reverse=True)
+def _places(line: Sequence[str], form: str, live: Sequence[Handed]) -> list[int]:
+    """Where the likeliest sources of a line are: those that stand whole in it, the longest and latest first.
+
+    Without that a later one that is nearly the same would be taken for it. Last what is too short for fingerprints.
+    """
+    whole = [at for at, one in enumerate(live) if f" {one.said} " in form]
+    whole.sort(key=lambda at: (-len(live[at].said), -at))
+    long, short = ([at for at in whole if bool(live[at].prints) is has] for has in (True, False))
+    return [*long, *likeness.likeliest(line, [one.prints for one in live]), *short]
 
 
 def window(store: Store) -> Window:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nebula import clock
@@ -13,7 +14,7 @@ from nebula.mood import lexicon
 from nebula.quick import dataclass
 from nebula.recall import asking
 from nebula.recall.hit import Filters, Question
-from nebula.recall.recollect import chosen, ranked
+from nebula.recall.recollect import chosen, ranked, told_once
 from nebula.results import Notice, Recalled, missing
 
 if TYPE_CHECKING:
@@ -97,15 +98,20 @@ class Sought:
         """Where a memory stands among what is shown, from 1."""
         return next((at for at, hit in enumerate(self.came, start=1) if hit.memory.ref == ref), None)
 
-    def rank(self, ref: str) -> int | None:
-        """Where it stands among all candidates, from 1."""
-        row = self.search.row(ref)
-        return next((at for at, one in enumerate(self.found.candidates, start=1) if one.row == row), None)
+    @cached_property
+    def told(self) -> Sequence[str]:
+        """The refs of all that would be told, in the order in which a larger n takes them; echoes under theirs."""
+        every = told_once(self.search, self.found.candidates, len(self.found.candidates))
+        return [memory.ref for _, memory in every]
+
+    def least(self, ref: str) -> int | None:
+        """The least n that brings it; None where none does: no route found it, or another is told for it."""
+        return self.told.index(ref) + 1 if ref in self.told else None
 
     def standing(self, ref: str) -> int | None:
-        """Where it stands among the hits, shown or kept silent about; else among all candidates."""
+        """Where it stands among the hits, shown or kept silent about; else the least n that brings it."""
         hits = (at for at, hit in enumerate(self.hits, start=1) if hit.memory.ref == ref)
-        return next(hits, None) or self.rank(ref)
+        return next(hits, None) or self.least(ref)
 
     @property
     def refs(self) -> dict[str, list[str]]:

@@ -7,14 +7,15 @@ one thing more is looked for: a larger n, what is nearest, a word of the memory,
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.errors import NebulaError
+from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES, SPEAKER
 from nebula.recall.hit import Asked
-from nebula.recall.recollect import ranked
+from nebula.recall.recollect import ranked, told_once
 from nebula.recalling import seek
 from nebula.text import words
 from nebula.text.keywords import informative
@@ -120,7 +121,7 @@ def _helped(found: Sought, ref: str, change: Change) -> Change:
     if found.abstained and not ask.nearest:
         ask = replace(ask, nearest=True)
         steps.append(Step("nearest"))
-    place = found.rank(ref)
+    place = found.least(ref)
     if place is not None and ask.n < place <= MOST:
         ask = replace(ask, n=place)
         steps.append(Step("limit", {"n": place}))
@@ -136,6 +137,9 @@ def _candidates(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iter
         step = Step("embed", {"missing": _missing(mind)})
         yield replace(start, steps=[*start.steps, step], ask=replace(start.ask, whole=True))
     yield from _settings(mind, memory, base, start)
+    if memory.via == ECHO and not start.ask.filters.vias:  # alone among echoes it is not told by what it echoes
+        step = Step("narrow", {"option": "--via", "value": ECHO})
+        yield replace(start, steps=[*start.steps, step], ask=_filtered(start, vias=[ECHO]))
     yield _narrowed(memory, start)
 
 
@@ -188,8 +192,8 @@ def _settings(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iterat
 def _within(mind: Mind, memory: Memory, base: Sought, overrides: Mapping[str, object]) -> bool:
     """Whether it is among the first n under other weights: the same search, mixed otherwise."""
     settings = mind.under({**mind.overrides, **overrides}).settings
-    first = ranked(base.search, base.question, settings, walk=False).candidates[: base.question.n]
-    return base.search.row(memory.ref) in [one.row for one in first]
+    candidates = ranked(base.search, base.question, settings, walk=False).candidates
+    return memory.ref in [told.ref for _, told in told_once(base.search, candidates, base.question.n)]
 
 
 def _with(start: Change, key: str, was: object, value: object) -> Change:
@@ -199,15 +203,19 @@ def _with(start: Change, key: str, was: object, value: object) -> Change:
 
 def _narrowed(memory: Memory, start: Change) -> Change:
     """Only among those of its tag, else of its day."""
-    filters = start.ask.filters
-    if memory.tag and not filters.tags:
-        step, filters = Step("narrow", {"option": "--tag", "value": memory.tag}), replace(filters, tags=[memory.tag])
+    if memory.tag and not start.ask.filters.tags:
+        step, ask = Step("narrow", {"option": "--tag", "value": memory.tag}), _filtered(start, tags=[memory.tag])
     else:
         first = memory.seconds // clock.DAY_SECONDS * clock.DAY_SECONDS
         day = clock.write(clock.from_seconds(first))[:10]
-        filters = replace(filters, since=first, until=first + clock.DAY_SECONDS - 1)
+        ask = _filtered(start, since=first, until=first + clock.DAY_SECONDS - 1)
         step = Step("narrow", {"option": "--since --until", "value": day})
-    return replace(start, steps=[*start.steps, step], ask=replace(start.ask, filters=filters))
+    return replace(start, steps=[*start.steps, step], ask=ask)
+
+
+def _filtered(start: Change, **filters: Any) -> Ask:
+    """What is asked, under further filters."""
+    return replace(start.ask, filters=replace(start.ask.filters, **filters))
 
 
 def _missing(mind: Mind) -> int:

@@ -67,8 +67,9 @@ class Miss:
 class Why:
     """What happened to one memory in one recall.
 
-    `place`: from 1, among `candidates`; None where no route found it. `hit`: its score with parts and factors, as
-    recall gives it, also where it did not come. `changes`: each brings it, tried; the smallest first.
+    `place`: from 1, among the `candidates` that would be told; of one that did not come, the least n that brings it;
+    None where none does. `hit`: its score with parts and factors, as recall gives it, also where it did not come.
+    `changes`: each brings it, tried; the smallest first.
     """
 
     memory: Memory
@@ -80,6 +81,8 @@ class Why:
     parts: Sequence[Part]
     #: The query's terms: what each gives to the memory's own share of words.
     terms: Mapping[str, Term] = field(default_factory=dict)
+    #: The turns beside it that lend it words: ref, and what each gives to its score in the words' route.
+    lent: Sequence[tuple[str, float]] = ()
     #: Cosine with the whole query and with its best sentence, where both are known.
     meaning: tuple[float, float] | None = None
     #: The edges over which the graph came to it, and the times that the query names, in seconds.
@@ -89,6 +92,8 @@ class Why:
     misses: Sequence[Miss] = ()
     changes: Sequence[Change] = ()
     echo_of: str = ""
+    #: The echo before it that is told by it: the memory takes that one's place.
+    through: str = ""
     #: RRF's constant where ranks are fused; None where scores are.
     k: float | None = None
     notices: Sequence[Notice] = ()
@@ -110,10 +115,11 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         ask,
         came,
         place,
-        len(found.found.candidates),
+        len(found.told),
         _hit(mind, found, memory.ref, place),
         [_part(mind, found, row, name) for name in _parts(found)],
         found.search.words(found.question.asked, row) if row >= 0 else {},
+        [(found.search.ref(other), given) for other, given in found.search.lent(row)] if row >= 0 else [],
         _meaning(found, row),
         found.search.edges_to(row, EDGES) if row >= 0 else (),
         found.question.windows,
@@ -121,6 +127,7 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         misses,
         [] if came else remedy.changes(mind, then or memory, ask, misses),
         memory.echo_of if memory.via == ECHO else "",
+        through(found, memory.ref) if place else "",
         mind.settings.recall.k if mind.settings.recall.fusion == "ranks" else None,
         found.notices,
     )
@@ -133,6 +140,17 @@ def _hit(mind: Mind, found: Sought, ref: str, place: int | None) -> Hit | None:
     question = replace(found.question, n=max(place, found.ask.n))
     hits = chosen(found.search, question, mind.settings, found.found, explain=True)
     return next((hit for hit in hits if hit.memory.ref == ref), None)
+
+
+def through(found: Sought, ref: str) -> str:
+    """The first echo of a memory that stands before it, and so brings it; "" where none does."""
+    for candidate in found.found.candidates:
+        one = found.search.memory(candidate.row)
+        if one is not None and one.ref == ref:
+            return ""
+        if one is not None and one.via == ECHO and one.echo_of == ref:
+            return one.ref
+    return ""
 
 
 def _parts(found: Sought) -> list[str]:
@@ -199,16 +217,17 @@ def lost(mind: Mind, found: Sought, memory: Memory, place: int | None) -> list[M
         misses.append(Miss("replaced", {"at": memory.valid_to, "by": successor(mind, memory)}))
     if misses:
         return misses
-    if found.search.row(memory.ref) < 0:
+    row = found.search.row(memory.ref)
+    if row < 0:
         return [Miss("unindexed")]
-    if place is None:
-        ranks = (row for ranking in found.found.rankings.values() for row in ranking.ids)
-        return [Miss("negative" if found.search.row(memory.ref) in ranks else "unfound")]
     silent = [Miss("silent", {"evidence": found.evidence})] if found.abstained and not ask.nearest else []
+    if place is None and any(one.row == row for one in found.found.candidates):
+        return [*silent, Miss("folded", {"of": memory.echo_of})]
+    if place is None:
+        ranks = (other for ranking in found.found.rankings.values() for other in ranking.ids)
+        return [Miss("negative" if row in ranks else "unfound")]
     if any(hit.memory.ref == memory.ref for hit in found.hits):
         return silent
-    if memory.via == ECHO and any(memory.echo_of in (hit.memory.ref, hit.memory.echo_of) for hit in found.hits):
-        return [*silent, Miss("folded", {"of": memory.echo_of})]
     return [*silent, Miss("cut", {"place": place, "n": ask.n})]
 
 

@@ -371,3 +371,13 @@ def test_recall_tells_an_echo_by_what_it_echoes(
     time.now += timedelta(hours=1)
     mind.add("渡轮改到七点了", supersedes="n2")
     assert copy.ref in [hit.memory.ref for hit in mind.recall("渡轮早上六点开").hits]
+
+
+def test_a_later_one_that_is_nearly_the_same_is_not_taken_for_the_source(mind: Mind) -> None:
+    """What stands whole in a text is its source, though a neighbour shares more of its runs."""
+    texts = [f"第{n}次坐渡轮去灯塔，{'海' * n}上有雾" for n in range(1, 9)]
+    written = mind.add_many([{"text": text} for text in texts]).memories
+    hand_out(mind, *written)
+    for source in written:
+        again = mind.add(f"我记得：{source.text}").memories[0]
+        assert (again.via, again.echo_of) == (ECHO, source.ref)

@@ -11,9 +11,11 @@ import pytest
 
 from nebula import moods
 from nebula.bench import recall as bench
+from nebula.echo import handed_out
 from nebula.errors import EmptyQuery, UnknownRef
 from nebula.index import has_numpy
 from nebula.mind import Mind
+from nebula.mindlib.record import ECHO
 from nebula.recall.hit import Filters
 from tests.invented import DrawnEncoder, sentence
 
@@ -240,6 +242,91 @@ def test_an_echo_names_what_it_echoes(tmp_path: Path) -> None:
     echo = mind.add("答应妈妈下个月搬回青岛住，离她近一点").memories[0]
     assert mind.why(echo.ref, "搬回青岛").echo_of == "n1"
     assert mind.why("n1", "搬回青岛").echo_of == ""
+
+
+def mind_with_echoes(folder: Path, seed: int, n: int = 18) -> Mind:
+    """A third of the memories come back in a frame; of some the source is replaced afterwards."""
+    mind = drawn_mind(folder, seed, n)
+    draw = random.Random(seed)
+    given = [memory for memory in mind.list(n=None).memories if memory.via != ECHO]
+    handed_out(mind, given)
+    for memory in draw.sample(given, n // 3):
+        mind.add(f"我记得：{memory.text}", at=(NOW - timedelta(hours=draw.randint(1, 4000))).isoformat())
+    for memory in draw.sample([m for m in given if m.ledger == "notes"], 2):
+        mind.add(sentence(draw), supersedes=memory.ref)
+    return mind
+
+
+@pytest.mark.parametrize("seed", [11, 12, 13])
+def test_the_least_n_is_named_where_echoes_fold(tmp_path: Path, seed: int) -> None:
+    """The place that is named is the least -n that brings it: one less does not; an echo takes no place of its own."""
+    mind = mind_with_echoes(tmp_path, seed)
+    memories = mind.list(n=None).memories
+    assert sum(memory.via == ECHO for memory in memories) >= 4
+    checked = folded = 0
+    query = QUERIES[0]
+
+    def told(n: int) -> list[str]:
+        return [hit.memory.ref for hit in mind.recall(query, n=n, touch=False, nearest=True).hits]
+
+    every = told(1000)
+    for memory in memories:
+        found = mind.why(memory.ref, query, n=2, nearest=True)
+        assert found.candidates == len(every)
+        if found.came or found.place is None:
+            folded += [miss.step for miss in found.misses] == ["folded"]
+            assert found.came or memory.ref not in every
+            continue
+        checked += 1
+        assert memory.ref in told(found.place)
+        assert memory.ref not in told(found.place - 1)
+        assert brings(mind, found) >= 1
+        limits = [change.ask.n for change in found.changes if [step.kind for step in change.steps] == ["limit"]]
+        assert limits == [found.place]
+    assert checked >= 5
+    assert folded >= 1
+
+
+def test_an_echo_before_its_source_gives_it_its_place(tmp_path: Path) -> None:
+    """Who brought it is named; a folded echo comes alone among echoes."""
+    mind = Mind(tmp_path / "mind", overrides={"recall.freshness": 0.9}, now=lambda: NOW)
+    mind._encoder = DrawnEncoder()  # type: ignore[assignment]
+    mind.add("渡轮去灯塔要两小时", at="2020-01-01T09:00:00")
+    handed_out(mind, mind.list().memories)
+    mind.add("我记得：渡轮去灯塔要两小时")
+    mind.add("灯塔下面有面包店", at="2026-11-01T09:00:00")
+    hits = mind.recall("渡轮 灯塔", n=1, touch=False, nearest=True).hits
+    assert [hit.memory.ref for hit in hits] == ["n1"]
+    assert mind.why("n1", "渡轮 灯塔", n=1, nearest=True).through == "n2"
+    found = mind.why("n2", "渡轮 灯塔", n=1, nearest=True)
+    assert ([miss.step for miss in found.misses], found.place) == (["folded"], None)
+    assert found.changes[0].ask.filters.vias == [ECHO]
+    assert brings(mind, found) == 1
+    assert mind.why("n3", "渡轮 灯塔", n=1, nearest=True).through == ""
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=("mapped", "plain"))
+def test_what_neighbours_lend_is_named(tmp_path: Path, lose_numpy: Callable[[], None], *, plain: bool) -> None:
+    """A memory's own words and what the turns beside it lend make its score in words."""
+    drawn_mind(tmp_path, 21, 40)
+    if plain:
+        lose_numpy()
+    mind = Mind(tmp_path / "mind-21", now=lambda: NOW)
+    if not plain:
+        mind._encoder = DrawnEncoder()  # type: ignore[assignment]
+    lent = 0
+    for memory in mind.list(n=None).memories[::2]:
+        found = mind.why(memory.ref, "青岛的灯塔和渡轮", n=100, nearest=True)
+        words = next(part for part in found.parts if part.name == "lexical")
+        if words.rank is None:
+            continue
+        own = sum(term.share for term in found.terms.values())
+        assert own + sum(given for _, given in found.lent) == pytest.approx(words.score, abs=1e-6)
+        for ref, _ in found.lent:
+            other = mind.get(ref)
+            assert (other.session, abs(other.turn - memory.turn)) == (memory.session, 1)
+            lent += 1
+    assert lent >= 3
 
 
 def test_it_only_reads(ferries: Mind) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from typing import TYPE_CHECKING, Annotated, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,7 +17,7 @@ from nebula.cli.recall import make_filters, memory_line, query_text
 from nebula.cli.remember import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nebula.cli.printing import Line
     from nebula.remedy import Change
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Words of the query that are told, those that give most first; all of them are in the JSON.
 TERMS = 6
+#: Decimals of a score, and the most that its parts and factors get so that they make just that.
+DECIMALS, MOST = 4, 15
 
 
 def register(app: typer.Typer) -> None:
@@ -74,6 +78,8 @@ def _told(found: Why, given: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield messages.say(f"why.miss.{miss.step}", **{**facts, "evidence": _two(found.evidence)}), "  "
     if found.echo_of:
         yield messages.say("why.echo", ref=found.echo_of), ""
+    if found.through:
+        yield messages.say("why.through", ref=found.through), ""
     yield from _score(found)
     if not found.came:
         yield messages.say("why.changes" if found.changes else "why.no_change"), ""
@@ -84,18 +90,26 @@ def _told(found: Why, given: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield first + shlex.join(argv(change, given)), "     "
 
 
+def _plain(value: float) -> str:
+    """A setting's value as it was given, without a needless `.0`."""
+    return repr(value).removesuffix(".0")
+
+
 def _two(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
 def _score(found: Why) -> Iterator[tuple[str, str]]:
     """What each part gives, their sum, and the factors that make the score of it."""
+    sum_ = summed(found)
     for part in found.parts:
         if part.state == "unasked" or (part.state == "nothing" and part.name in {"speaker", "second"}):
             continue
-        yield _part(found, part), "  "
+        yield _part(found, part, sum_), "  "
         if part.name == "lexical":
             yield from ((text, "     ") for text in _terms(found))
+            for ref, given in found.lent:
+                yield messages.say("why.lent", ref=ref, score=f"{given:.{sum_.decimals}f}"), "     "
         if part.name == "dense" and found.meaning:
             yield messages.say("why.meaning", whole=_two(found.meaning[0]), best=_two(found.meaning[1])), "     "
         if part.name == "graph":
@@ -105,17 +119,56 @@ def _score(found: Why) -> Iterator[tuple[str, str]]:
                 first_text, last = (clock.write(clock.from_seconds(at)).replace("T", " ") for at in (first, end - 1))
                 yield messages.say("why.window", first=first_text, last=last, at=found.memory.at), "     "
     if found.hit:
-        added = " + ".join(f"{value:.4f}" for value in found.hit.parts.values())
-        moved = {name: value for name, value in found.hit.factors.items() if abs(value - 1.0) >= 0.00005}
-        factors = "".join(f" × {messages.say(f'factor.{name}')} {value:.4f}" for name, value in moved.items())
-        yield f"{added} = {found.hit.fused:.4f}{factors} = {found.hit.score:.4f}", "  "
-        if "freshness" in moved or "layer" in moved:
+        added = " + ".join(str(sum_.added[name]) for name in found.hit.parts)
+        factors = "".join(f" × {messages.say(f'factor.{name}')} {value}" for name, value in sum_.factors.items())
+        yield f"{added} = {sum_.fused}{factors} = {found.hit.score:.{DECIMALS}f}", "  "
+        if "freshness" in sum_.factors or "layer" in sum_.factors:
             yield messages.say("why.fresh", a=_two(found.hit.a), at=found.memory.at[:10]), "     "
 
 
-def _part(found: Why, part: Part) -> str:
+class Sum(NamedTuple):
+    """A score as it is worked out in print: what each part adds, their sum, and the factors that are not 1."""
+
+    decimals: int
+    added: Mapping[str, Decimal]
+    fused: Decimal
+    factors: Mapping[str, Decimal]
+
+    def score(self) -> str:
+        """What a reader gets who adds and multiplies what is shown."""
+        return f"{math.prod(self.factors.values(), start=self.fused):.{DECIMALS}f}"
+
+
+def summed(found: Why) -> Sum:
+    """The figures with as few decimals, from four on, as make the score that is shown."""
+    for decimals in range(DECIMALS, MOST + 1):
+        added = {part.name: _added(found, part, decimals) for part in found.parts}
+        factors = {name: _round(value, decimals) for name, value in (found.hit.factors if found.hit else {}).items()}
+        moved = {name: value for name, value in factors.items() if value != 1}
+        sum_ = Sum(decimals, added, sum(added.values(), Decimal(0)), moved)
+        if found.hit is None or sum_.score() == f"{found.hit.score:.{DECIMALS}f}":
+            break
+    return sum_
+
+
+def _added(found: Why, part: Part, decimals: int) -> Decimal:
+    """What a part adds, out of its score and weight as they are shown."""
+    if part.state != "found" or not part.added:
+        return _round(part.added, decimals)
+    weight = Decimal(repr(part.weight))
+    if found.k is None:
+        return _round(_round(part.score, decimals) * weight, decimals)
+    return _round(weight / (Decimal(repr(found.k)) + (part.rank or 0)), decimals)
+
+
+def _round(value: float | Decimal, decimals: int) -> Decimal:
+    return Decimal(value).quantize(Decimal(1).scaleb(-decimals))
+
+
+def _part(found: Why, part: Part, sum_: Sum) -> str:
     name = messages.say(f"why.part.{part.name}")
-    facts = {"name": name, "score": f"{part.score:.4f}", "weight": f"{part.weight:g}", "added": f"{part.added:.4f}"}
+    score, weight = _round(part.score, sum_.decimals), _plain(part.weight)
+    facts = {"name": name, "score": score, "weight": weight, "added": sum_.added[part.name]}
     if part.state != "found":
         return messages.say(f"why.state.{part.state}", **facts)
     if not part.weight:
@@ -123,7 +176,7 @@ def _part(found: Why, part: Part) -> str:
     if part.rank is None:
         return messages.say("why.state.beside", **facts)
     if found.k is not None:
-        return messages.say("why.state.ranked", rank=part.rank, k=f"{found.k:g}", **facts)
+        return messages.say("why.state.ranked", rank=part.rank, k=_plain(found.k), **facts)
     return messages.say("why.state.found", rank=part.rank, **facts)
 
 
@@ -185,11 +238,13 @@ def _object(found: Why, given: Sequence[str]) -> dict[str, Any]:
             for part in found.parts
         ],
         "terms": {term: one._asdict() for term, one in found.terms.items()},
+        "lent": [{"ref": ref, "score": given} for ref, given in found.lent],
         "meaning": dict(zip(("whole", "best_sentence"), found.meaning, strict=True)) if found.meaning else None,
         "edges": [{"ref": step.ref, "reason": step.reason, "flow": step.flow} for step in found.edges],
         "windows": [[clock.write(clock.from_seconds(at)) for at in window] for window in found.windows],
         "evidence": found.evidence,
         "echo_of": found.echo_of or None,
+        "through": found.through or None,
         "misses": [{"step": miss.step, **miss.facts} for miss in found.misses],
         "changes": [
             {

@@ -116,6 +116,13 @@ class MappedSearch:
                 found = found + part * np.where(beside >= 0, self._share[beside], 0.0)
         return found
 
+    def lent(self, row: int) -> Sequence[tuple[int, float]]:
+        """The rows beside a row that lend it words, and what each gives to its score."""
+        at, steps = np.array([row]), ((-1, self.settings.recall.before), (1, self.settings.recall.after))
+        beside = [(int(sessions.beside(self.index.table, at, step)[0]), part) for step, part in steps]
+        found = [(other, part * float(self._share[other])) for other, part in beside if other >= 0]
+        return [(other, given) for other, given in found if given]
+
     def dense(self, probe: Probe, k: int) -> Ranking:
         """See `recall.dense`."""
         self._probe, self._mixed = probe, None

@@ -54,6 +54,7 @@ class PlainSearch:
         self.ageing = ageing
         self.replaced = replaced
         self._p: dict[Hashable, float] = {}
+        self._share: dict[int, float] = {}
         self._lexical: dict[int, float] = {}
         self._inside: dict[int, float] = {}
 
@@ -83,7 +84,6 @@ class PlainSearch:
 
     def lexical(self, asked: Asked, k: int) -> Ranking:
         """Shares as in `recall.lexical`, and what the turns beside lend."""
-        n, recall = len(self.memories), self.settings.recall
         scores: dict[int, float] = defaultdict(float)
         highest = 0.0
         for token in asked.terms:
@@ -91,15 +91,19 @@ class PlainSearch:
             highest += weight
             for row, gain in gained.items():
                 scores[row] += gain
-        share = {row: score / highest for row, score in scores.items() if self.alive[row]}
-        lent = dict(share)
-        for part, step in ((recall.before, -1), (recall.after, 1)):
-            for row in range(n):
-                given = share.get(self._beside(row, step), 0.0)
-                if part and given:
-                    lent[row] = lent.get(row, 0.0) + part * given
-        self._lexical = lent
-        return self._top(lent, k)
+        self._share = {row: score / highest for row, score in scores.items() if self.alive[row]}
+        self._lexical = dict(self._share)
+        for row in range(len(self.memories)):
+            for _, given in self.lent(row):
+                self._lexical[row] = self._lexical.get(row, 0.0) + given
+        return self._top(self._lexical, k)
+
+    def lent(self, row: int) -> Sequence[tuple[int, float]]:
+        """The rows beside a row that lend it words, and what each gives to its score."""
+        recall = self.settings.recall
+        beside = [(self._beside(row, step), part) for step, part in ((-1, recall.before), (1, recall.after))]
+        found = [(other, part * self._share.get(other, 0.0)) for other, part in beside]
+        return [(other, given) for other, given in found if given]
 
     @cached_property
     def _norms(self) -> list[float]:

@@ -64,6 +64,9 @@ class Search(Protocol):
     def in_meaning(self, row: int) -> bool:
         """Whether it has a vector."""
 
+    def lent(self, row: int) -> Sequence[tuple[int, float]]:
+        """The rows beside a row that the last lexical ranking lent it words of, and how much of its score each is."""
+
     def words(self, asked: Asked, row: int) -> Mapping[str, Term]:
         """What each of some terms gives to a row's own share, and how many memories hold it."""
 
@@ -117,7 +120,7 @@ def chosen(search: Search, question: Question, settings: Settings, found: Ranked
     """The first n candidates whose lines are there, as hits, emotion counted; an echo under what it echoes."""
     places = _places(found.rankings)
     hits: list[Hit] = []
-    for (score, fused, row, multipliers), memory in _told_once(search, found.candidates, question.n):
+    for (score, fused, row, multipliers), memory in told_once(search, found.candidates, question.n):
         facts = search.facts(row)
         felt = modulation.emotion(facts, settings.recall, dominant=question.dominant, query_feels=question.feels)
         edge = search.strongest_edge(row) if explain and "graph" in places.get(row, {}) else ""
@@ -139,7 +142,7 @@ def chosen(search: Search, question: Question, settings: Settings, found: Ranked
     return hits
 
 
-def _told_once(search: Search, candidates: Sequence[Candidate], n: int) -> Iterator[tuple[Candidate, Memory]]:
+def told_once(search: Search, candidates: Sequence[Candidate], n: int) -> Iterator[tuple[Candidate, Memory]]:
     """The first n with their memories; for an echo what it echoes, where that was found too, else one echo of it."""
     told: set[str] = set()
     for one in candidates:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import re
+import shlex
 import sys
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nebula.cli import printing
+from nebula.mind import Mind
+from tests.invented import DrawnEncoder, sentence
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Nebula
@@ -64,6 +70,81 @@ def test_english_and_silence(ferries: Nebula, monkeypatch: pytest.MonkeyPatch) -
     assert "--set recall.floor=" in said.out
     assert ferries("why", "n9", "x").code == 2
     assert ferries("why", "n1", " ").code == 2
+
+
+EQUATION = re.compile(r"^ *(-?[\d.]+(?: \+ -?[\d.]+)*) = (-?[\d.]+)((?: × \w+ [\d.]+)*) = (-?[\d.]+)$", re.MULTILINE)
+PART = re.compile(r"^ *\S+?(?:#\d+)?：(?:得分 )?(-?[\d.]+) × 权重 ([\d.]+) = (-?[\d.]+)$", re.MULTILINE)
+RANKED = re.compile(r"^ *\S+?#(\d+)：权重 ([\d.]+) ÷ \(([\d.]+) \+ \d+\) = ([\d.]+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("profile", [(), ("--profile", "original"), ("--set", "recall.freshness=0.77")])
+def test_who_works_it_out_gets_what_is_shown(
+    nebula: Nebula, monkeypatch: pytest.MonkeyPatch, profile: tuple[str, ...]
+) -> None:
+    """To the last digit: score × weight is what is added, the sum of these is the sum, times the factors the score."""
+    monkeypatch.setenv("NEBULA_NOW", "2026-12-02T09:00:00")
+    monkeypatch.setattr(Mind, "encoder", lambda _: DrawnEncoder())
+    draw = random.Random(4)
+    for turn in range(25):
+        at = f"2026-{draw.randint(1, 11):02}-{draw.randint(1, 28):02}T10:00:00"
+        given = [
+            "--at",
+            at,
+            "--imp",
+            f"{draw.random():.2f}",
+            "--session",
+            "s",
+            "--turn",
+            str(turn),
+            "--speaker",
+            "妈妈",
+        ]
+        assert nebula("add", sentence(draw), *given).code == 0
+    seen = parts = 0
+    for number in range(1, 26):
+        said = nebula("why", f"n{number}", "妈妈说的灯塔和渡轮，八月", "-n", "30", "--nearest", *profile).out
+        for added, fused, factors, score in EQUATION.findall(said):
+            seen += 1
+            assert sum(map(Decimal, added.split(" + "))) == Decimal(fused)
+            product = Decimal(fused)
+            for factor in re.findall(r" × \w+ ([\d.]+)", factors):
+                product *= Decimal(factor)
+            assert f"{product:.4f}" == score
+        for one, weight, added in PART.findall(said):
+            parts += 1
+            assert (Decimal(one) * Decimal(weight)).quantize(Decimal(added)) == Decimal(added)
+        for rank, weight, k, added in RANKED.findall(said):
+            parts += 1
+            assert (Decimal(weight) / (Decimal(k) + int(rank))).quantize(Decimal(added)) == Decimal(added)
+    assert seen >= 20
+    assert parts >= 40
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_it_offers_where_echoes_fold_runs_as_it_is_typed(
+    nebula: Nebula, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Every line with a command, taken from the text as a person would, brings the memory."""
+    monkeypatch.setenv("NEBULA_NOW", "2026-12-02T09:00:00")
+    monkeypatch.setattr(Mind, "encoder", lambda _: DrawnEncoder())
+    draw = random.Random(seed)
+    texts = [sentence(draw) for _ in range(16)]
+    for text in texts:
+        nebula("add", text, "--at", f"2026-{draw.randint(1, 11):02}-03T10:00:00", "--tag", draw.choice("甲乙"))
+    nebula("list", "-n", "100")
+    for text in draw.sample(texts, 6):
+        nebula("add", f"我记得：{text}")
+    memories = nebula("list", "-n", "100", "--json").data["memories"]
+    assert sum(memory["via"] == "回声" for memory in memories) >= 5
+    run = 0
+    for memory in memories[::2] + [one for one in memories if one["via"] == "回声"][:2]:
+        said = nebula("why", memory["ref"], "灯塔 '渡轮'", "-n", "1").out
+        for line in said.splitlines():
+            if line.strip().startswith("nebula recall"):
+                run += 1
+                found = nebula(*shlex.split(line)[1:], "--json").data["hits"]
+                assert memory["ref"] in [hit["ref"] for hit in found], line
+    assert run >= 8
 
 
 @pytest.mark.parametrize("width", [40, 80])
