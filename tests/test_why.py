@@ -252,7 +252,8 @@ def mind_with_echoes(folder: Path, seed: int, n: int = 18) -> Mind:
     handed_out(mind, given)
     for memory in draw.sample(given, n // 3):
         mind.add(f"我记得：{memory.text}", at=(NOW - timedelta(hours=draw.randint(1, 4000))).isoformat())
-    for memory in draw.sample([m for m in given if m.ledger == "notes"], 2):
+    notes = [memory for memory in given if memory.ledger == "notes"]
+    for memory in draw.sample(notes, min(2, len(notes))):
         mind.add(sentence(draw), supersedes=memory.ref)
     return mind
 
