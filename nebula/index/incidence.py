@@ -22,13 +22,3 @@ def build(a: Array, b: Array) -> tuple[Array, Array, Array]:
     order = np.lexsort((other, ends))
     at = order % max(1, len(a))
     return ends[order].astype(np.int32), other[order].astype(np.int32), at.astype(np.int32)
-
-
-def lookup(ends: Array, rows: Array) -> tuple[Array, Array]:
-    """All ends that are one of some rows [r]: the position in `rows` and in `ends`, [x] each."""
-    rows = rows.astype(np.int32, copy=False)  # one type: searchsorted would copy all of `ends` otherwise
-    low = ends.searchsorted(rows)
-    count = ends.searchsorted(rows, "right") - low
-    which = np.repeat(np.arange(len(rows)), count)
-    first = np.cumsum(count) - count
-    return which, np.arange(len(which)) + np.repeat(low - first, count)

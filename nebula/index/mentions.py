@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nebula.index import incidence, postings
+from nebula.index import ascending, incidence, postings
 from nebula.index.hashing import h64
 from nebula.index.kinds import LONG, REACH, SHARED, is_long, mentioned, stands_in, unspaced_runs
 from nebula.quick import dataclass
@@ -123,31 +123,19 @@ def _shared(arrivals: Arrivals, keywords: Postings) -> Array:
     if not rows:
         return np.zeros((0, 2), np.int64)
     row, size, begin = np.concatenate(rows), np.array([len(run) for run in rows]), np.array(fresh)
-    starts = np.cumsum(size) - size
     # each arrival's place in each of its runs, and how many of those before it are within reach
     place = np.arange(len(row))
-    nth = place - np.repeat(starts, size)
+    nth = ascending.nth(size)
     arrived = nth >= np.repeat(begin, size)
     place, before = place[arrived], np.minimum(nth[arrived], REACH)
     packed = []
-    for some in _some(before):
-        count = before[some]
-        later = np.repeat(place[some], count)
-        back = np.arange(len(later)) - np.repeat(np.cumsum(count) - count, count) + 1
-        packed.append((row[later] << 32) | row[later - back])
+    for low, high in ascending.stretches(np.concatenate([[0], np.cumsum(before)]), PAIRS):
+        count = before[low:high]
+        later = np.repeat(place[low:high], count)
+        packed.append((row[later] << 32) | row[later - ascending.nth(count) - 1])
     pair, count = np.unique(np.concatenate(packed) if packed else np.zeros(0, np.int64), return_counts=True)
     pair = pair[count >= SHARED]
     return np.stack([pair >> 32, pair & 0xFFFFFFFF], axis=1)
-
-
-def _some(counts: Array) -> Iterator[slice]:
-    """Spans that hold some PAIRS together (or one count)."""
-    total, low = np.cumsum(counts), 0
-    while low < len(counts):
-        done = int(total[low - 1]) if low else 0
-        high = max(low + 1, int(np.searchsorted(total, done + PAIRS, "right")))
-        yield slice(low, high)
-        low = high
 
 
 def _content(arrivals: Arrivals, index: EdgeSource) -> dict[tuple[int, int], set[int]]:
@@ -180,8 +168,7 @@ def _known_heads(texts: Sequence[str], segments: Sequence[Array]) -> set[str]:
     hashes = np.fromiter(map(h64, found), np.uint64, len(found))
     known = np.zeros(len(found), np.bool_)
     for heads in segments:
-        if len(heads):
-            known |= heads[np.minimum(heads.searchsorted(hashes), len(heads) - 1)] == hashes
+        known |= ascending.holds(heads, hashes)
     return {head for head, one in zip(found, known.tolist(), strict=True) if one}
 
 
@@ -218,7 +205,7 @@ def _holding(keyword: str, before: int, index: EdgeSource) -> list[int]:
         own = sorted((run[base] for run in runs), key=len)
         rows = own[0][: own[0].searchsorted(np.int32(before - base))]
         for run in own[1:]:
-            rows = rows[run[np.minimum(run.searchsorted(rows), len(run) - 1)] == rows]
+            rows = rows[ascending.holds(run, rows)]
         held = [base + row for row in rows[len(held) - REACH :].tolist()] + held
         if len(held) >= REACH:
             break

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nebula.index.ascending import holds
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -54,11 +56,7 @@ def lists_of(segments: Sequence[Mapping[str, Array]], rows: Array) -> tuple[Arra
 
 def listed(segment: Mapping[str, Array], rows: Array) -> Array:
     """Which of some rows (int32, any order) have a list in a segment, bool [r]."""
-    own = segment["knn_row"]
-    if not len(own):
-        return np.zeros(len(rows), np.bool_)
-    found: Array = own[np.minimum(own.searchsorted(rows), len(own) - 1)] == rows
-    return found
+    return holds(segment["knn_row"], rows)
 
 
 def stored(rows: Array, near: Array, cosine: Array) -> dict[str, Array]:

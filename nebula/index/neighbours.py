@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nebula import clock
-from nebula.index import graph, incidence, nearest
+from nebula.index import ascending, graph, nearest
 from nebula.index.graph import Edges
 from nebula.index.kinds import (
     CATEGORY,
@@ -72,7 +72,7 @@ class Neighbours:
     def _of_content(self, rows: Array) -> _Part:
         mine, others = [], []
         for segment in self.index.segments:
-            which, at = incidence.lookup(segment["said_ends"], rows)
+            which, at = ascending.lookup(segment["said_ends"], rows)
             other = segment["said_other"][at]
             keep = self.alive[other]
             if self._common:
@@ -91,7 +91,7 @@ class Neighbours:
     def _of_keywords(self, rows: Array) -> _Part:
         mine, others = [], []
         for segment in self.index.segments:
-            which, at = incidence.lookup(segment["edge_ends"], rows)
+            which, at = ascending.lookup(segment["edge_ends"], rows)
             other = segment["edge_other"][at]
             keep = self.alive[other]
             mine.append(rows[which[keep]])
@@ -109,7 +109,7 @@ class Neighbours:
         which, place = np.nonzero(near >= 0)
         mine, others = [rows[which]], [near[which, place]]
         for number, part in enumerate(parts):
-            which, at = incidence.lookup(part["knn_ends"], rows)
+            which, at = ascending.lookup(part["knn_ends"], rows)
             at = part["knn_at"][at]
             other = part["knn_row"][at // nearest.NEIGHBOURS]
             keep = part["knn_cos"].reshape(-1)[at] >= least

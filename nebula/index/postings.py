@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nebula.index.ascending import holds, stretches
 from nebula.index.hashing import h64
 from nebula.quick import dataclass
 
@@ -76,7 +77,7 @@ def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int], prefix: st
     free = starts[:-1].copy()
     for part, place, base in zip(parts, places, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True):
         own = part[f"{prefix}_starts"]
-        for low, high in _stretches(own):
+        for low, high in stretches(own, STRETCH):
             count = np.diff(own[low : high + 1])
             span = slice(int(own[low]), int(own[high]))
             to = np.arange(span.start, span.stop) + np.repeat(free[place[low:high]] - own[low:high], count)
@@ -84,15 +85,6 @@ def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int], prefix: st
             tf[to] = part[f"{prefix}_tf"][span]
         free[place] += np.diff(own)
     return {f"{prefix}_terms": terms, f"{prefix}_starts": starts, f"{prefix}_rows": rows, f"{prefix}_tf": tf}
-
-
-def _stretches(starts: Array) -> Iterator[tuple[int, int]]:
-    """Spans of terms that hold some STRETCH postings together (or one term)."""
-    low = 0
-    while low < len(starts) - 1:
-        high = max(low + 1, int(np.searchsorted(starts, starts[low] + STRETCH, "right")) - 1)
-        yield low, high
-        low = high
 
 
 @dataclass(frozen=True)
@@ -126,7 +118,5 @@ class Postings:
         """Which of some terms (uint64 [t]) any row holds, bool [t]."""
         found = np.zeros(len(terms), np.bool_)
         for segment in self.segments:
-            own = segment[f"{self.prefix}_terms"]
-            if len(own):
-                found |= own[np.minimum(own.searchsorted(terms), len(own) - 1)] == terms
+            found |= holds(segment[f"{self.prefix}_terms"], terms)
         return found

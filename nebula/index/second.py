@@ -14,6 +14,7 @@ import numpy as np
 
 from nebula.errors import LockedTooLong, WriteFailed
 from nebula.index import nearest, parts, vectors
+from nebula.index.ascending import nth
 from nebula.index.catchup import CHUNK_TEXTS
 from nebula.index.manifest import Manifest
 from nebula.index.parts import Parts
@@ -146,7 +147,6 @@ def over(found: Parts, table: Table) -> Vectors:
         further = np.maximum(count - 1, 0)
         at = np.repeat(np.arange(len(low)), further)
         if len(at):
-            nth = np.arange(len(at)) - np.repeat(np.cumsum(further) - further, further)
-            rows = order[low[at] + 1 + nth].astype(np.int32)
+            rows = order[low[at] + 1 + nth(further)].astype(np.int32)
             segments.append({name: arrays[name][at] for name in _VEC} | {"vec_row": rows})
     return Vectors(segments, table.n)

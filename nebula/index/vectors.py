@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nebula.index import nearest
+from nebula.index.ascending import holds, lookup
 from nebula.mindlib import tensors
 
 if TYPE_CHECKING:
@@ -100,9 +101,8 @@ class Vectors:
         """Text hash -> its pieces' vectors [p, d], for those of `hashes` that were embedded before."""
         found: dict[int, Array] = {}
         known = np.unique(hashes)
-        for segment in self.segments if len(known) else ():
-            own = segment["vec_hash"]
-            at = np.flatnonzero(known[np.minimum(known.searchsorted(own), len(known) - 1)] == own)
+        for segment in self.segments:
+            at = np.flatnonzero(holds(known, segment["vec_hash"]))
             if not len(at):
                 continue
             at = at[np.argsort(segment["vec_hash"][at], kind="stable")]
@@ -124,12 +124,8 @@ class Vectors:
 
     def runs_of_rows(self, rows: Array) -> Iterator[tuple[Array, Array]]:
         """The same segment by segment, the vectors of rows that lie together as they lie there, uncopied."""
-        rows = rows.astype(np.int32, copy=False)
         for segment, (sorted_rows, place) in zip(self.segments, self._by_row, strict=True):
-            low = np.searchsorted(sorted_rows, rows)
-            count = np.searchsorted(sorted_rows, rows, "right") - low
-            at = np.arange(count.sum()) + np.repeat(low - np.cumsum(count) + count, count)
-            owner = np.repeat(np.arange(len(rows)), count)
+            owner, at = lookup(sorted_rows, rows)
             if place is None and len(at) and (at[1:] == at[:-1] + 1).all():
                 yield segment["vec"][at[0] : at[-1] + 1], owner
             elif len(at):

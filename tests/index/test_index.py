@@ -177,7 +177,7 @@ def test_vectors_are_those_of_the_rows_asked_for(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     chosen = [rng.permutation(np.arange(low, high)) for low, high in ((0, 40), (3, 9), (20, 40), (0, 5))]
     # a run whose ends are where a run's ends would be, and whose middle is not in order
-    for rows in (*chosen, np.array([0, 2, 1, 3]), np.array([10, 13, 12, 11, 14]), np.array([4, 30, 17])):
+    for rows in (*chosen, np.array([0, 2, 1, 3]), np.array([10, 13, 12, 11, 14]), np.array([4, 30, 17, 4])):
         vectors, owner = index.vectors.of_rows(rows)
         for place, row in enumerate(rows.tolist()):
             assert np.array_equal(vectors[owner == place], alone[row])
