@@ -127,7 +127,7 @@ def why(mind: Mind, ref: str, ask: Ask) -> Why:
         misses,
         [] if came else remedy.changes(mind, then or memory, ask, misses),
         memory.echo_of if memory.via == ECHO else "",
-        through(found, memory.ref) if place else "",
+        _through(found, memory.ref) if place else "",
         mind.settings.recall.k if mind.settings.recall.fusion == "ranks" else None,
         found.notices,
     )
@@ -142,7 +142,7 @@ def _hit(mind: Mind, found: Sought, ref: str, place: int | None) -> Hit | None:
     return next((hit for hit in hits if hit.memory.ref == ref), None)
 
 
-def through(found: Sought, ref: str) -> str:
+def _through(found: Sought, ref: str) -> str:
     """The first echo of a memory that stands before it, and so brings it; "" where none does."""
     for candidate in found.found.candidates:
         one = found.search.memory(candidate.row)

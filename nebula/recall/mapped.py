@@ -22,7 +22,7 @@ from nebula.recall.ranking import Ranking, leading, top
 from nebula.text.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -109,19 +109,22 @@ class MappedSearch:
 
     def _lent(self, rows: Array) -> Array:
         """A row's own share, and parts of its neighbours': what was said just before belongs to what is said here."""
-        recall, found = self.settings.recall, self._share[rows]
+        found = self._share[rows]
+        for _, given in self._beside(rows):
+            found = found + given
+        return found
+
+    def _beside(self, rows: Array) -> Iterator[tuple[Array, Array]]:
+        """The rows before, then those after some rows (-1: none) where they lend, and what each gives, [r] each."""
+        recall = self.settings.recall
         for part, step in ((recall.before, -1), (recall.after, 1)):
             if part:
                 beside = sessions.beside(self.index.table, rows, step)
-                found = found + part * np.where(beside >= 0, self._share[beside], 0.0)
-        return found
+                yield beside, part * np.where(beside >= 0, self._share[beside], 0.0)
 
     def lent(self, row: int) -> Sequence[tuple[int, float]]:
         """The rows beside a row that lend it words, and what each gives to its score."""
-        at, steps = np.array([row]), ((-1, self.settings.recall.before), (1, self.settings.recall.after))
-        beside = [(int(sessions.beside(self.index.table, at, step)[0]), part) for step, part in steps]
-        found = [(other, part * float(self._share[other])) for other, part in beside if other >= 0]
-        return [(other, given) for other, given in found if given]
+        return [(int(other[0]), float(given[0])) for other, given in self._beside(np.array([row])) if given[0]]
 
     def dense(self, probe: Probe, k: int) -> Ranking:
         """See `recall.dense`."""
