@@ -105,7 +105,7 @@ def _run(args: list[str], language: str) -> int:
     if not args:
         sys.stdout.write(app.fitted(app.overview()) + "\n")
         return 0
-    if args[0].startswith(("--install-completion", "--show-completion")):
+    if args[0].partition("=")[0] in {"--install-completion", "--show-completion"}:
         from nebula.cli import shells
 
         return shells.run(args)

@@ -1,9 +1,8 @@
-"""Completion laid down for a shell, or its script shown: `--install-completion`, `--show-completion`, for the shell
-named after it or the one that asks.
+"""`--install-completion`, `--show-completion`: for the shell that is named after them, or the one that asks.
 
 The scripts are typer's; its own options ignore a name where they can tell the shell themselves, and its script for
 zsh does nothing at the first Tab of a session but define itself.
-"""  # noqa: D205
+"""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from nebula.errors import BadValue
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INSTALL, SHOW = "--install-completion", "--show-completion"
+SHOW = "--show-completion"
 POWERSHELLS = ("powershell", "pwsh")
 #: zsh runs the file as the function `_nebula` when Tab is first pressed, and that Tab wants an answer too.
 FIRST_TAB = '\n\nif [[ "${funcstack[1]}" == _nebula ]]; then _nebula_completion "$@"; fi\n'
@@ -32,7 +31,7 @@ def run(args: Sequence[str]) -> int:
 
     option, _, joined = args[0].partition("=")
     words = [*([joined] if joined else []), *args[1:]]
-    asked = " ".join(words) or str(typers._get_shell_name())  # noqa: SLF001 - None where none asks
+    asked = " ".join(words) or str(typers._get_shell_name())  # noqa: SLF001 - typer has no other; None where none asks
     here = [name for name in POWERSHELLS if option == SHOW or shutil.which(name)]
     if asked not in (offered := ("bash", "zsh", "fish", *here)):
         raise BadValue(option, asked, " · ".join(offered))

@@ -187,6 +187,16 @@ def test_installed_for_the_shell_that_is_named(nebula: Nebula, tmp_path: Path, m
     assert ('_nebula_completion "$@"' in laid) == (shell == "zsh")
 
 
+@pytest.mark.parametrize("option", ["--install-completions", "--show-completionX"])
+def test_an_option_that_only_begins_like_it_installs_nothing(
+    nebula: Nebula, tmp_path: Path, monkeypatch: Any, option: str
+) -> None:
+    """It is an unknown option like any other."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert nebula(option, "bash").code == 2
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("argv", [("csh",), ("bash", "zsh"), ("",)])
 def test_no_shell(nebula: Nebula, tmp_path: Path, monkeypatch: Any, argv: tuple[str, ...]) -> None:
     """Another word, or no shell that asks: refused with those that are served, and nothing is written."""
