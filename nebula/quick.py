@@ -89,7 +89,7 @@ def _hash(self: Any) -> int:
     return hash(_values(self))
 
 
-def _refuse_set(_: Any, name: str, value: object) -> None:  # noqa: ARG001
+def _refuse_set(_: Any, name: str, value: object) -> None:  # noqa: ARG001 - as `__setattr__` is called
     raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
 
 

@@ -1,6 +1,7 @@
-"""The protocol's server with bounds: an argument that a tool does not have is refused, and so is a line that is no
-message, in words of bounded length; a name or a value may be as long as an agent likes.
-"""  # noqa: D205
+"""The protocol's server with bounds: names and values may be as long as an agent likes, what is said of them is not.
+
+An argument that a tool does not have is refused, and so is a line that is no message.
+"""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def known_items(memories: Iterable[Memory], most: int = MOST) -> list[Known]:
 
 
 def _known(memory: Memory, kind: str) -> Known | None:
-    draw = random.Random(f"{memory.uid} {kind}")  # noqa: S311
+    draw = random.Random(f"{memory.uid} {kind}")  # noqa: S311 - a draw, no secret
     every = content(memory.text)
     if len(every) < WORDS:
         return None
