@@ -7,7 +7,7 @@ terms and the bundled encoder's vectors ship beside it. The figures are taken ag
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from nebula import places
 from nebula.errors import NebulaError
 from nebula.index import parts
 from nebula.mindlib import files
+from nebula.quick import dataclass
 from nebula.recall import floor
 from nebula.recall.floor import Nulls
 from nebula.text import dialogue, words

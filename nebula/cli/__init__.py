@@ -6,6 +6,8 @@ failed, 2 wrong usage, 3 data, settings or disk, 4 set-up or key missing, 75 loc
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import sys
 import time
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 INTERRUPTED = 130
+#: New objects between two collections of garbage: what a command defines as it starts is none, and looking costs 8 ms.
+YOUNG = 50_000
 #: Options whose value names a file, and a file's name may be any bytes.
 _PATHS = {
     "--mind",
@@ -40,6 +44,7 @@ def run() -> None:
             stream.reconfigure(errors="replace")
     if not _MANY_THREADS & set(sys.argv):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting threads costs 70 ms of a short command
+    gc.set_threshold(YOUNG)
     try:
         code = main(sys.argv[1:])
         sys.stdout.flush()
@@ -48,7 +53,14 @@ def run() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    sys.exit(code)
+    _leave(code)
+
+
+def _leave(code: int) -> None:
+    """End the process. Nothing is left to be closed or written, and taking all modules apart would cost 17 ms."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _log_instead(argv: Sequence[str]) -> None:

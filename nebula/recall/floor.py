@@ -6,8 +6,9 @@ mind is asked stock queries that it can't know the answers of, and a find counts
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from nebula.quick import dataclass
 from nebula.text import datelunar
 from nebula.text import datewords as words
 

@@ -16,10 +16,11 @@ The rule above all: nothing wrong but confident. What is ambiguous (05/03, æ˜Žå¤
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from nebula.quick import dataclass
 from nebula.text import datewords as words
 from nebula.text.datecalendar import READERS, Context, Granularity, Moment, Prefer, end_of, midnight
 from nebula.text.dateclock import on_day, read_clock, time_alone
@@ -57,6 +58,8 @@ def find(text: str, now: datetime, prefer: Prefer = "past") -> list[Span]:
     """The dates inside a sentence, in order, the longest at each place; what is uncertain is left out."""
     plain, spans, at = _plain(text), list[Span](), 0
     context = _context(plain, now, prefer, whole=False)
+    if not context.shapes:
+        return spans
     while found := words.pattern(words.STARTS).search(plain, at):
         reading = _expression(plain, found.start(), context)
         at = found.start() + 1 if reading is None else reading.end

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 #: Traditional characters that dates are written with, each as its simplified one.
 SIMPLIFIED = str.maketrans(
@@ -157,12 +160,13 @@ FRAGMENTS = {
     "|春节|除夕|清明节?|端午节?|中秋节?)",
     "EFEAST": r"(?P<holiday>New\s+Year's\s+(?:Day|Eve)|Valentine's\s+Day|Halloween|Christmas(?:\s+(?:Eve|Day))?)\b",
     # in a sentence a feast is a date only where nothing else can be meant: not 五一路, 王国庆, 圣诞树, Christmas tree
-    "ALONE": "(?:(?<![0-9A-Za-z一-龥])|(?<=[们在的]))",
-    "FESTIVE": r"(?=\s*$|\s*[^\w\s一-龥]|期间|假期|放假|小?长假|黄金周|当[天日]|那[天几]|[去回我你咱跟干做怎])",
+    "ALONE": r"(?:(?<!(?u:\w))|(?<=[们在的]))",
+    "FESTIVE": r"(?=\s*$|\s*(?u:[^\w\s])|期间|假期|放假|小?长假|黄金周|当[天日]|那[天几]|[去回我你咱跟干做怎])",
     # 前 and 后 that begin another word are not "ago" and "later"
     "NOTFRONT": "(?![端台沿途景排夫卫锋面轮级身辈言任提程站行往天年半进方缀后])",
     "NOTBACK": "(?![端台勤卫座排面盾续宫脑期悔来辈代人天年半院门果遗缀])",
-    "SUBJECT": r"(?=\s*$|\s*[^\w\s一-龥]|[我你他她咱大]|上午|下午|中午|晚|早|凌晨|那天|当天|之?[前后]|交|要|\s[一-龥])",
+    "SUBJECT": r"(?=\s*$|\s*(?u:[^\w\s])|[我你他她咱大]|上午|下午|中午|晚|早|凌晨|那天|当天|之?[前后]|交|要"
+    r"|\s(?u:[^\W0-9a-z_]))",
     "PART": "凌晨|早晨|清晨|早上|上午|中午|下午|傍晚|晚上|夜里|深夜|[早晚晨夜](?![饭餐就已先些点期年])"
     r"|(?:morning|afternoon|evening|night|tonight)\b",
 }
@@ -301,28 +305,42 @@ WEEKDAY_BESIDE = (
 )
 
 
-#: One of these characters stands in all that a reader's Chinese shapes match: the others need not be compiled.
-_NEEDED = {
-    "day": "天日今明昨", "week": "周期拜", "weekday": "周期拜", "weekend": "末", "month": "月",
-    "monthday": "日号", "third": "月", "season": "天季", "half": "半", "year_end": "年",
-    "holiday": "节旦一庆安诞夕明午秋",
-    "year": "年", "ago": "天周期拜月年时钟", "rolling": "天周期拜月年时钟", "within": "内",
-    "refused": "节年夕宵明午七秋阳八月食历假一",
+_WEEKS = ("周", "星期", "礼拜")
+_LENGTHS = ("分钟", "刻钟", "小时", "钟头", "天", *_WEEKS, "月", "年")
+#: One of these words stands in all that a reader's Chinese shapes match: the others need not be compiled.
+_CHINESE: Mapping[str, Sequence[str]] = {
+    "day": ("今", "明", "昨", "前天", "后天"), "week": _WEEKS, "weekday": _WEEKS, "weekend": ("周末",),
+    "month": ("月",), "monthday": ("日", "号"), "third": ("月初", "月底", "月末"),
+    "season": [season + time for season in "春夏秋冬" for time in "天季"],
+    "half": ("半年",), "year_end": ("年底", "年末"), "year": ("年",),
+    "holiday": ("元旦", "情人节", "妇女节", "劳动节", "五一", "儿童节", "教师节", "国庆", "平安夜", "圣诞", "春节",
+                "除夕", "清明", "端午", "中秋"),
+    "ago": _LENGTHS, "rolling": ("近", "过去", "未来", "接下来", "今后"), "within": ("内",),
+    "refused": ("新年", "过年", "小年", "大年", "元宵", "七夕", "重阳", "腊八", "腊月", "正月", "寒食", "年初", "年中",
+                "农历", "阴历", "旧历", "寒假", "暑假", "母亲节", "父亲节", "感恩节", "复活节", "十一"),
 }  # fmt: skip
-_LETTER = re.compile("[A-Za-z]")
+_STEPS = ("last", "this", "next")
+_DIGITS = "0123456789"
+#: The same of all other shapes; small letters.
+_ENGLISH: Mapping[str, Sequence[str]] = {
+    "day": ("yesterday", "today", "tomorrow", "last", "this", "tonight"), "week": _STEPS,
+    "weekday": [day for day in WEEKDAYS if day.isascii()], "weekend": ("weekend",), "month": ("month", *MONTHS),
+    "monthday": _DIGITS, "third": ("month",), "year_end": ("end",), "year": ("year", *_DIGITS), "numbers": _DIGITS,
+    "season": [name for name in SEASONS if name.isascii()], "holiday": ("new", "valentine", "halloween", "christmas"),
+    "ago": ("min", "hour", "hr", "day", "week", "month", "year", *_DIGITS),
+    "rolling": ("last", "past", "next", "coming"), "within": ("within",), "refused": ("last", "next", "day"),
+}  # fmt: skip
 _PLACE = re.compile("<([A-Z]+[0-9]?)>")
 
 
 def shapes(text: str) -> tuple[Shape, ...]:
-    """The shapes that can occur in a text, by its letters: English ones, Chinese ones, and dates of digits alone."""
-    english = _LETTER.search(text) is not None
-    held = {reader for reader, needed in _NEEDED.items() if not text.isascii() and any(char in text for char in needed)}
-    return tuple(
-        shape
-        for shape in SHAPES
-        if shape.reader == "numbers"
-        or (shape.reader in held if _is_chinese(shape) else english or shape.reader == "year")
+    """The shapes that can occur in a text, by its words."""
+    small = text.lower()
+    chinese, english = (
+        {reader for reader, needed in table.items() if any(word in small for word in needed)}
+        for table in (_CHINESE, _ENGLISH)
     )
+    return tuple(shape for shape in SHAPES if shape.reader in (chinese if _is_chinese(shape) else english))
 
 
 def _is_chinese(shape: Shape) -> bool:
