@@ -7,8 +7,8 @@
         NotOnPostgres
       CannotUse                         3     data, settings or disk that can't be used as they are
         LedgerUnusable · SettingsUnusable · WriteFailed · AssetDamaged · FileUnusable · ChangedMeanwhile ·
-        EraseUnfinished · EmbeddingFailed · IndexOfAnotherModel · StoreUnreachable · StoreRefused · StoreNewer ·
-        StoresDiffer
+        EraseUnfinished · OutputFailed · EmbeddingFailed · IndexOfAnotherModel · StoreUnreachable · StoreRefused ·
+        StoreNewer · StoresDiffer
       NotSetUp                          4     something has to be installed or set first
         NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet ·
         ExtraMissing · StoreNotMade
@@ -279,6 +279,15 @@ class WriteFailed(CannotUse):
 
     def __init__(self, path: Path | str, reason: str) -> None:
         super().__init__(path=path, reason=reason)
+
+
+class OutputFailed(CannotUse):
+    """Standard output takes no more: the disk behind it is full, or it is gone."""
+
+    code = "output_failed"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason=reason)
 
 
 class EraseUnfinished(WriteFailed):

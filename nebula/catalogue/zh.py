@@ -56,6 +56,8 @@ SENTENCES: dict[str, str] = {
     "hint.usage": "用法见 `{command} --help`；以横线开头的文字写在 `--` 之后。",
     "error.unknown_command": "没有 {name} 这个命令。",
     "word.did_you_mean": "是不是想用 {name}？",
+    "error.output_failed": "写不了标准输出：{reason}。",
+    "hint.output_failed": "腾出空间，或输出到别处；命令在记忆库里做成的事不受影响。",
     "error.unexpected": "出了意外：{what}。",
     "hint.unexpected": "详情存在 {path}；加 --debug 可直接看到。",
     "notice.dense_off": "载入不了 numpy，这次没有用语义（义#）；请运行 `pip install numpy`。",

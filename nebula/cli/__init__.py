@@ -13,6 +13,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from nebula.cli import streams
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -38,6 +40,7 @@ _MANY_THREADS = {"--build", "--batch", "bench", "tune"}
 
 def run() -> None:
     """The installed command: the console's encoding kept, unprintable characters replaced, a closed pipe no error."""
+    streams.opened()
     _log_instead(sys.argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -51,9 +54,18 @@ def run() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        code = _unwritten(error)
     _leave(code)
+
+
+def _unwritten(error: OSError) -> int:
+    """Tell that stdout takes no more: on stderr alone, whatever was asked for."""
+    from nebula.cli import failures
+    from nebula.errors import OutputFailed
+
+    return failures.report(OutputFailed(error.strerror or str(error)), [arg for arg in sys.argv if arg == "--debug"])
 
 
 def _leave(code: int) -> None:
@@ -65,16 +77,14 @@ def _leave(code: int) -> None:
 
 def _log_instead(argv: Sequence[str]) -> None:
     """With `consolidate --log FILE` all that would be printed goes to the file's end: a scheduler has no console."""
-    named = "consolidate" in argv and "--log" in argv[:-1]
-    if named or sys.stdout is None:
+    if "consolidate" in argv and "--log" in argv[:-1]:
         from nebula.mindlib import files
 
-        path = argv[argv.index("--log") + 1] if named else os.devnull
-        sys.stdout = sys.stderr = files.log_stream(path)
+        sys.stdout = sys.stderr = files.log_stream(argv[argv.index("--log") + 1])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command in process; -> its exit code. Nothing is raised but BrokenPipeError."""
+    """Run one command in process; -> its exit code. Nothing is raised but the OSError of a full or closed stdout."""
     from nebula import messages
 
     args = list(sys.argv[1:] if argv is None else argv)
@@ -90,11 +100,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     begun = time.perf_counter()
     try:
         return _run(args, language)
-    except BrokenPipeError:
-        raise
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
+        if streams.unwritten(error):
+            raise
         from nebula.cli import failures
 
         return failures.report(error, args)
@@ -123,6 +133,6 @@ def _run(args: list[str], language: str) -> int:
         return shells.run(args)
     tree = app.tree_for(language, args)
     if {"-h", "--help"} & set(args):
-        app.with_examples("", tree)
+        app.with_examples("", tree, paged=not {"--no-pager", "--no-color"} & set(args))
     result = tree.main(args=args, prog_name="nebula", standalone_mode=False)
     return result if isinstance(result, int) else 0

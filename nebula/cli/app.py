@@ -6,6 +6,7 @@ Help stands in the catalogue: `help.<command>` for a command, `option.<command>.
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cache, partial
 from importlib import import_module
@@ -147,6 +148,14 @@ def _help(command: Any, context: Any) -> str:
     return fitted(type(command).get_help(command, context))
 
 
+def _show_help(context: Any, _: Any, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from nebula.cli import printing
+
+        printing.show_page(context.get_help() + "\n", printing.pager(os.environ))
+        context.exit()
+
+
 def fitted(page: str) -> str:
     """A page of help as the terminal has room for it; in a pipe as it is."""
     from nebula.cli import folding
@@ -154,16 +163,21 @@ def fitted(page: str) -> str:
     return folding.page(page, min(folding.columns(), WIDEST)) if sys.stdout.isatty() else page
 
 
-def with_examples(path: str, command: Any) -> None:
-    """Put each command's examples under its help; only help needs them, so they are not part of the tree."""
+def with_examples(path: str, command: Any, *, paged: bool = False) -> None:
+    """Put each command's examples under its help; only help needs them, so they are not part of the tree.
+
+    `paged`: a page that does not fit the terminal goes through a pager.
+    """
     from nebula.catalogue import examples
 
     lines = examples.of(path, messages.language())
     if lines:
         shown = "\n".join(f"  {line}" for line in lines)
         command.epilog = f"\b\n{messages.say('word.examples')}\n{shown}"
+    if paged:
+        command.get_help_option(typer.Context(command, **HELP_FLAGS)).callback = _show_help
     for name, inner in getattr(command, "commands", {}).items():
-        with_examples(f"{path}.{name}".lstrip("."), inner)
+        with_examples(f"{path}.{name}".lstrip("."), inner, paged=paged)
 
 
 def help_key(path: str, name: str) -> str:

@@ -7,6 +7,7 @@ after it that command alone.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,17 @@ def attach(annotation: Any) -> None:
         if isinstance(info, ParameterInfo) and info.metavar:
             name = info.metavar.strip("[]").removesuffix("…")
             offers = OF_ARGUMENT.get(name) if isinstance(info, ArgumentInfo) else None
-            info.autocompletion = offers or OFFERS.get(name, info.autocompletion)
+            info.autocompletion = offers or OFFERS.get(name) or _alternatives(name) or info.autocompletion
+
+
+def _alternatives(metavar: str) -> Callable[[str], list[str]] | None:
+    """The words that a metavar such as `mark|refuse|off` lists."""
+    words = [word for word in metavar.split("|") if re.fullmatch(r"[a-z][a-z0-9-]*", word)]
+
+    def offered(incomplete: str) -> list[str]:
+        return _beginning(words, incomplete)
+
+    return offered if "|" in metavar and words else None
 
 
 def _folder(ctx: typer.Context) -> Path:

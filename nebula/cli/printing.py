@@ -5,6 +5,7 @@ Stored text is data: no markup, no control or direction characters reach a termi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -125,13 +126,25 @@ def show_lines(lines: Sequence[Line], *, colour: bool, pager: Sequence[str] = ()
         if not verbatim:
             safe = [part for line in safe for part in folding.folded(line, width)]
     text = _coloured(safe) if colour else "".join("".join(part for part, _ in line) + "\n" for line in safe)
-    if terminal and pager and len(safe) >= shutil.get_terminal_size().lines:
-        data = text.encode(sys.stdout.encoding, "replace")
-        import subprocess
+    show_page(text, pager)
 
-        subprocess.run(pager, input=data, check=False, env={**os.environ, "LESSHISTFILE": "-"})
+
+def show_page(text: str, pager: Sequence[str]) -> None:
+    """Print a text on stdout; where it does not fit a terminal, through the pager if there is one."""
+    if not (pager and sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines):
+        sys.stdout.write(text)
         return
-    sys.stdout.write(text)
+    import signal
+    import subprocess
+
+    charset = {"LESSCHARSET": "utf-8"} if sys.stdout.encoding.lower().replace("-", "") == "utf8" else {}
+    with subprocess.Popen(pager, stdin=subprocess.PIPE, env={**charset, **os.environ, "LESSHISTFILE": "-"}) as shown:
+        # Ctrl-C is the pager's: ended with us, it would leave the terminal as it had set it
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            shown.communicate(text.encode(sys.stdout.encoding, "replace"))
+        finally:
+            signal.signal(signal.SIGINT, before)
 
 
 def _fitted(line: Line, width: int) -> list[tuple[str, str]]:
@@ -191,5 +204,6 @@ def show_notices(notices: Sequence[Notice]) -> None:
 
 
 def tell(sentence: str) -> None:
-    """A sentence on stderr: a line, or on a terminal as many as it takes."""
-    sys.stderr.write("\n".join(wrapped(sentence, stream=sys.stderr)) + "\n")
+    """A sentence on stderr: a line, or on a terminal as many as it takes; where there is no room for it, none."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write("\n".join(wrapped(sentence, stream=sys.stderr)) + "\n")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+import time
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.progress import Progress, TaskID
+
     from nebula.cli.command import Run
+
+AFTER = 0.5  # seconds of work before a bar is drawn
 
 
 @contextmanager
@@ -18,9 +23,18 @@ def bar(run: Run, what: str) -> Iterator[Callable[[int, int], None] | None]:
     if run.quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import Progress
+    begun = time.monotonic()
+    with ExitStack() as until_done:
+        drawn: list[tuple[Progress, TaskID]] = []
 
-    with Progress(console=Console(stderr=True), transient=True) as drawn:
-        task = drawn.add_task(what, total=None)
-        yield lambda done, of: drawn.update(task, completed=done, total=of)
+        def advance(done: int, of: int) -> None:
+            if not drawn and time.monotonic() - begun >= AFTER:
+                from rich.console import Console
+                from rich.progress import Progress
+
+                shown = until_done.enter_context(Progress(console=Console(stderr=True), transient=True))
+                drawn.append((shown, shown.add_task(what)))
+            for shown, task in drawn:
+                shown.update(task, completed=done, total=of)
+
+        yield advance

@@ -220,3 +220,17 @@ def test_what_is_loaded() -> None:
         env |= {"COMP_WORDS": line, "COMP_CWORD": place}
         done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, timeout=60)
         assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("nebula hooks install ", ["claude-code", "codex", "gemini"]),
+        ("nebula hooks status co", ["codex"]),
+        ("nebula add x --echo ", ["mark", "refuse", "off"]),
+        ("nebula mood source f", ["file"]),
+    ],
+)
+def test_what_a_metavar_lists(asked: Callable[..., list[str]], line: str, offered: list[str]) -> None:
+    """Where a few words are all that can stand, they are offered."""
+    assert asked(line) == offered

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from contextlib import redirect_stderr, redirect_stdout
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nebula.cli import app, folding, main
+from nebula.cli import app, folding, main, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,3 +128,13 @@ def test_nothing_is_lost_and_all_fits(text: str, width: int) -> None:
     longest = max((cell_len(word) for word in text.split()), default=0)
     assert all(cell_len(line.rstrip()) <= width for line in shown) or longest > width // 2
     assert {style for line in lines for part, style in line if part.strip()} <= {"bold"}
+
+
+@pytest.mark.parametrize(("after", "drawn"), [(60.0, False), (0.0, True)])
+def test_a_bar_comes_after_a_moment(screen: Screen, monkeypatch: pytest.MonkeyPatch, after: float, drawn: bool) -> None:
+    """Row 11: on a terminal, too, work that is over at once draws no bar."""
+    monkeypatch.setattr("nebula.cli.progress.AFTER", after)
+    with redirect_stderr(screen), progress.bar(SimpleNamespace(quiet=False), "在做") as advance:  # type: ignore[arg-type]
+        assert advance
+        advance(1, 2)
+    assert ("在做" in screen.getvalue()) is drawn

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import io
 import json
 import os
 import subprocess
@@ -10,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from nebula.cli import main
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Nebula
@@ -116,6 +121,8 @@ def test_terminal_is_coloured_and_paged(nebula: Nebula, tmp_path: Path) -> None:
     pager.chmod(0o755)
     assert "paged" in on_terminal(80, "list", "-n", "99", PAGER=str(pager))
     assert "paged" not in on_terminal(80, "show", "n1", PAGER=str(pager))
+    assert "paged" in on_terminal(80, "list", "--help", PAGER=str(pager))
+    assert "paged" not in on_terminal(80, "list", "--help", "--no-pager", PAGER=str(pager))
     for plain in ({"TERM": "dumb"}, {"NO_COLOR": "1"}):
         assert "paged" not in on_terminal(80, "list", "-n", "99", PAGER=str(pager), **plain)
     assert "paged" not in on_terminal(80, "list", "-n", "99", "--no-pager", PAGER=str(pager))
@@ -127,6 +134,61 @@ def test_no_text_at_a_terminal_is_no_hang(mind_dir: Path) -> None:
     """Row 7: `nebula add` alone at a terminal ends at once."""
     assert on_terminal(80, "add") == ""
     assert not mind_dir.exists()
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize(
+    "argv",
+    [("list",), ("list", "--json"), ("show", "n99", "--json"), ("--help",), ("--version",), ("add", "-h"), ()],
+    ids=" ".join,
+)
+def test_no_room_for_the_output(nebula: Nebula, argv: tuple[str, ...]) -> None:
+    """Row 22: a full disk behind stdout is one sentence on stderr and exit 3, whatever the command had to say."""
+    nebula("add", LONG)
+    for language, sentence in {"zh": "写不了标准输出", "en": "Standard output can't be written"}.items():
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "NEBULA_LANG": language}
+        command = [sys.executable, "-m", "nebula", *argv]
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=env, timeout=120, check=False)
+        assert done.returncode == 3
+        said = done.stderr.decode().splitlines()
+        assert said[-1].startswith(f"nebula: {sentence}")
+        assert os.strerror(errno.ENOSPC) in said[-1]
+        assert len(said) == (2 if "n99" in argv else 1)
+
+
+def test_no_room_for_words(nebula: Nebula, mind_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notice that can't be told does not fail the command."""
+    nebula("add", LONG)
+    with (mind_dir / "notes.jsonl").open("ab") as ledger:
+        ledger.write(b"{\n")
+    monkeypatch.setattr(sys, "stderr", Full())
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(["list"]) == 0
+    assert LONG[:7] in out.getvalue()
+
+
+class Full(io.StringIO):
+    """A stream without room."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="needs sh")
+def test_closed_streams(mind_dir: Path) -> None:
+    """What a shell has closed is the null device: the command does its work, no file takes a stream's place."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = f'"{sys.executable}" -m nebula'
+    line = f"{program} add 渡轮 <&- >&- 2>&-; echo $?; {program} list <&-; {program} add <&-; echo $?"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, env=env, timeout=120, check=False)
+    first, listed, refused = done.stdout.decode().splitlines()
+    assert (first, refused) == ("0", "2")
+    assert listed.endswith("渡轮")
+    assert done.stderr.startswith(b"nebula: ")
+    assert len((mind_dir / "notes.jsonl").read_bytes().splitlines()) == 1
 
 
 @pytest.mark.process
