@@ -53,7 +53,7 @@ def tags(folder: Path, begun: str) -> list[str]:
     return list(found)[:MOST]
 
 
-def subjects(start: Path, given: Path | None, begun: str) -> list[str]:
+def subjects(start: Path, given: str | None, begun: str) -> list[str]:
     """Ids of the story's subjects that begin like that."""
     from nebula.subject import project
 

@@ -200,7 +200,7 @@ class UnknownSubject(WrongUsage):
 
     code = "unknown_subject"
 
-    def __init__(self, subject: str, nearest: str, project: Path) -> None:
+    def __init__(self, subject: str, nearest: str, project: object) -> None:
         known = f"{short(nearest)}?" if nearest else "-"
         NebulaError.__init__(self, subject=short(subject), nearest=known, project=project)
 

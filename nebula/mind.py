@@ -277,12 +277,15 @@ class Mind:
     def subject(
         self, subject: str, project: Path | str | None = None, environ: Mapping[str, str] = os.environ
     ) -> Subject:
-        """A character of the story in `project`, else in the nearest folder upwards. Raises UnknownSubject."""
+        """A character of the story in `project`, else in the nearest folder upwards, else in the mind's database.
+
+        Raises UnknownSubject.
+        """
         from nebula.subject import project as projects
         from nebula.subject.subject import Subject
 
-        found = projects.find(Path.cwd(), Path(project) if project else None)
-        found.folder(subject)
+        found = projects.find(Path.cwd(), project or None, self.place, self.store.lock_timeout)
+        found.known(subject)
         return Subject(self, found, subject, environ)
 
     # looking

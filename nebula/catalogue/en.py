@@ -676,7 +676,10 @@ SENTENCES: dict[str, str] = {
     "help.subject.endpoint.set": "Set the server; its key comes by NEBULA_EMBED_KEY, a file or standard input.",
     "help.subject.endpoint.show": "What is set; of a key only whether there is one.",
     "help.subject.endpoint.test": "Ask for one vector.",
-    "option.project": "The story's folder; without it the nearest upwards with simulation/subjects.",
+    "option.project": (
+        "The story's folder or database; without it the nearest folder upwards with simulation/subjects,"
+        " else the mind's database."
+    ),
     "option.name": "A name.",
     "option.kind": "npc, player or faction.",
     "option.event": "A first experience (repeatable).",

@@ -667,7 +667,7 @@ SENTENCES: dict[str, str] = {
     "help.subject.endpoint.set": "设定服务；密钥走 NEBULA_EMBED_KEY、文件或标准输入，不写在命令里。",
     "help.subject.endpoint.show": "设了什么；密钥只说有没有。",
     "help.subject.endpoint.test": "要一个向量试试。",
-    "option.project": "故事项目的文件夹，默认从这里往上找 simulation/subjects。",
+    "option.project": "故事项目的文件夹或数据库，默认从这里往上找 simulation/subjects，没有就在记忆库的数据库里。",
     "option.name": "名字。",
     "option.kind": "npc、player 或 faction。",
     "option.event": "最初的经历（可重复）。",

@@ -110,7 +110,7 @@ def subjects(ctx: typer.Context, incomplete: str) -> list[str]:
     from nebula import candidates
 
     named = ctx.params.get("project")
-    return candidates.subjects(Path.cwd(), Path(named) if named else None, incomplete)
+    return candidates.subjects(Path.cwd(), named, incomplete)
 
 
 def settings(incomplete: str) -> list[str]:

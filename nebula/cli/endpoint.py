@@ -27,7 +27,7 @@ def register(group: typer.Typer) -> None:
     group.add_typer(inner, name="endpoint")
     bodies: dict[str, Callable[..., Outcome]] = {"set": set_, "show": show, "test": probe}
     for name, body in bodies.items():
-        command(inner, name)(body)
+        command(inner, name, anywhere=True)(body)
 
 
 def set_(
@@ -71,7 +71,7 @@ def show(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     return _shown(run, project, 4)
 
 
-def _shown(run: Run, project: Path | None, lacking: int) -> Outcome:
+def _shown(run: Run, project: str | None, lacking: int) -> Outcome:
     from nebula import endpoint
     from nebula.encoder.remote import address
     from nebula.errors import NebulaError
@@ -81,7 +81,7 @@ def _shown(run: Run, project: Path | None, lacking: int) -> Outcome:
     data: dict[str, Any] = {"provider": settings.provider}
     problem = ""
     try:
-        found = endpoint.resolve(settings, project_of(project).root, run.place().folder, run.environ)
+        found = endpoint.resolve(settings, project_of(run, project).root, run.place().folder, run.environ)
         if found is not None:
             data |= {"address": address(found.base_url), "model": found.model, "dimensions": found.dimensions}
             data |= {"key": "none" if found.key == "none" else "set", "ready": True}
@@ -100,7 +100,7 @@ def probe(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     """Ask the endpoint for one vector."""
     from nebula.subject import embedders
 
-    found = embedders.embedder(run.mind().settings, project_of(project).root, run.place().folder, run.environ)
+    found = embedders.embedder(run.mind().settings, project_of(run, project).root, run.place().folder, run.environ)
     (vector,) = found.embed([messages.say("subject.probe")])
     provider, model, _ = found.name
     data = {"provider": provider, "model": model, "dimensions": len(vector)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,7 +30,7 @@ Null = Annotated[bool, typer.Option("-0", "--null")]
 Jsonl = Annotated[bool, typer.Option("--jsonl")]
 Profile = Annotated[str, typer.Option("--profile", metavar="NAME")]
 SetValues = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE")]
-ProjectDir = Annotated[Path | None, typer.Option("--project", metavar="DIR")]
+ProjectDir = Annotated[str | None, typer.Option("--project", metavar="DIR|URL")]
 UntilLine = Annotated[int | None, typer.Option("--until-line", metavar="N", min=0)]
 UntilTick = Annotated[str, typer.Option("--until-tick", metavar="TICK")]
 SubjectLimit = Annotated[int, typer.Option("-n", "--limit", min=1, max=20)]

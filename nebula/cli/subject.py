@@ -39,14 +39,14 @@ def register(group: typer.Typer) -> None:
         "leak-test": leak_test,
     }
     for name, body in own.items():
-        command(group, name)(body)
+        command(group, name, anywhere=True)(body)
 
 
-def project_of(folder: Path | None) -> Project:
-    """The project that is meant: the one named, else the nearest upwards."""
+def project_of(run: Run, given: str | None) -> Project:
+    """The project that is meant: the one named, else the nearest upwards, else the mind's database."""
     from nebula.subject import project
 
-    return project.find(Path.cwd(), folder)
+    return project.find(Path.cwd(), given, run.place().mind, run.lock_timeout)
 
 
 def event_object(event: Event) -> dict[str, Any]:
@@ -82,16 +82,17 @@ def init(
             )
         events, views = _first(event or [], memory or [], from_)
         parts = [cast.Part(parts[0].subject, parts[0].name, parts[0].kind, events, views)]
-    made = cast.init(project_of(project), parts, run.now(), run.lock_timeout)
+    found = project_of(run, project)
+    made = [(found.named(m.subject), m) for m in cast.init(found, parts, run.now(), run.lock_timeout)]
     rows = [
-        {"id": m.subject, "folder": str(m.folder), "files": list(m.files), "events": m.events, "memory": m.views}
-        for m in made
+        {"id": m.subject, "folder": where, "files": list(m.files), "events": m.events, "memory": m.views}
+        for where, m in made
     ]
     lines: list[Line] = [
-        [(m.subject, "bold"), (f"  {m.folder}", FIT), ("" if m.files else f"  {messages.say('subject.kept')}", "dim")]
-        for m in made
+        [(m.subject, "bold"), (f"  {where}", FIT), ("" if m.files else f"  {messages.say('subject.kept')}", "dim")]
+        for where, m in made
     ]
-    return Outcome({"subjects": rows}, lines, hints=[messages.say("hint.after_init", folder=made[0].folder)])
+    return Outcome({"subjects": rows}, lines, hints=[messages.say("hint.after_init", folder=made[0][0])])
 
 
 def _piped(name: str, kind: str) -> list[Part]:
@@ -121,31 +122,19 @@ def _first(events: Sequence[str], memory: Sequence[str], file: Path | None) -> t
     return lived, views
 
 
-def list_(run: Run, *, project: options.ProjectDir = None) -> Outcome:  # noqa: ARG001 - no mind is asked
+def list_(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     """The subjects of a project."""
-    from nebula.subject import cast, records
-    from nebula.subject.files import EVENTS, MEMORY
-    from nebula.subject.project import read_own
+    from nebula.subject import cast
 
-    rows: list[dict[str, Any]] = []
-    for name, folder in project_of(project).folders().items():
-        front = cast.read_front(folder)
-        rows.append(
-            {
-                "id": name,
-                "name": front.get("name", name),
-                "kind": front.get("kind", ""),
-                "events": len(records.lines(read_own(folder / EVENTS))),
-                "memory": len(records.lines(read_own(folder / MEMORY))),
-            }
-        )
+    found = project_of(run, project)
+    rows = cast.listed(found)
     lines: list[Line] = [
-        [(row["id"], "bold"), (f"  {one_line(row['name'])}  {row['kind']}  ", FIT),
-         (messages.say("subject.counts", events=row["events"], memory=row["memory"]), "dim")]
+        [(row.id, "bold"), (f"  {one_line(row.name)}  {row.kind}  ", FIT),
+         (messages.say("subject.counts", events=row.events, memory=row.memory), "dim")]
         for row in rows
     ]  # fmt: skip
-    none: list[Line] = [[(messages.say("subject.none", folder=project_of(project).subjects), "")]]
-    return Outcome({"subjects": rows}, lines or none, long=True)
+    none: list[Line] = [[(messages.say("subject.none", folder=found.where), "")]]
+    return Outcome({"subjects": [vars(row) for row in rows]}, lines or none, long=True)
 
 
 def show(
@@ -155,12 +144,13 @@ def show(
     from nebula.subject import saving
     from nebula.subject.files import MIND, SOUL, STATE, SUBJECT, read_text
 
-    with saving.held(project_of(project), subject, run.now(), run.lock_timeout) as actor:
+    found = project_of(run, project)
+    with saving.held(found, subject, run.now(), run.lock_timeout) as actor:
         lived = actor.lived()
         pages = {name: read_text(actor.folder, name) for name in (SUBJECT, SOUL, MIND, STATE)}
     data = {
         "id": actor.subject,
-        "folder": str(actor.folder),
+        "folder": found.named(actor.subject),
         "pages": pages,
         "events": [event_object(one) for one in lived.events],
         "memory": [view.to_object() for view in lived.views],
@@ -180,18 +170,18 @@ def event_line(event: Event) -> Line:
 
 
 def soul(
-    run: Run,  # noqa: ARG001 - no mind is asked
+    run: Run,
     subject: Annotated[str, typer.Argument(metavar="ID")],
     *,
     project: options.ProjectDir = None,
 ) -> Outcome:
     """The handbook of the part, for the actor's main run; comments to the author are left out."""
     from nebula.subject import cast
-    from nebula.subject.files import SOUL, read_text
 
-    folder = project_of(project).folder(subject)
-    text = cast.for_actor(read_text(folder, SOUL))
-    return Outcome({"id": folder.name, "soul": text}, [[(line, "")] for line in text.splitlines()], verbatim=True)
+    found = project_of(run, project)
+    name = found.known(subject)
+    text = cast.soul(found, name)
+    return Outcome({"id": name, "soul": text}, [[(line, "")] for line in text.splitlines()], verbatim=True)
 
 
 def rm(
@@ -204,18 +194,18 @@ def rm(
     """Remove a subject for good."""
     from nebula.subject import cast
 
-    found = project_of(project)
-    folder = found.folder(subject)
+    found = project_of(run, project)
+    name = found.known(subject)
     if not yes:
         if not sys.stdin.isatty():
             raise WrongUsage(f"subject rm {subject} --yes", "unasked")
-        typer.confirm(messages.say("subject.confirm", folder=folder), abort=True, err=True)
+        typer.confirm(messages.say("subject.confirm", folder=found.named(name)), abort=True, err=True)
     cast.remove(found, subject, run.now(), run.lock_timeout)
-    return Outcome({"removed": folder.name}, [[(messages.say("subject.removed", subject=folder.name), "")]])
+    return Outcome({"removed": name}, [[(messages.say("subject.removed", subject=name), "")]])
 
 
 def check(
-    run: Run,  # noqa: ARG001 - no mind is asked
+    run: Run,
     subjects: Annotated[list[str] | None, typer.Argument(metavar="[ID…]")] = None,
     *,
     project: options.ProjectDir = None,
@@ -223,7 +213,7 @@ def check(
     """Whether all files are sound, and whether a secret of subject.md got out."""
     from nebula.subject import audit
 
-    faults = audit.check(project_of(project), subjects or ())
+    faults = audit.check(project_of(run, project), subjects or ())
     lines: list[Line] = [
         [
             (f"{one.subject}/{one.file}{f':{one.line}' if one.line else ''}  ", "bold"),
@@ -249,8 +239,8 @@ def event(
     """Write what a subject lived: one text, or with --jsonl an event a line from standard input."""
     from nebula.subject import cast, index, records, saving
 
-    found = project_of(project)
-    found.folder(subject)  # an id that is none is refused before standard input is read
+    found = project_of(run, project)
+    found.known(subject)  # an id that is none is refused before standard input is read
     shared = {"time": time, "tick": tick, "kind": kind}
     objects = cast.objects(given_text("-").encode(), Path("-")) if jsonl else [{"text": given_text(text)}]
     events = cast.each([{**{k: v for k, v in shared.items() if v}, **one} for one in objects], records.event)
@@ -273,7 +263,7 @@ def tell(
     """B hears from A what A lived at a line: hearsay, with its origin."""
     from nebula.subject import cast
 
-    heard, at = cast.tell(project_of(project), teller, listener, line, run.now(), words=text, tick=tick)
+    heard, at = cast.tell(project_of(run, project), teller, listener, line, run.now(), words=text, tick=tick)
     return Outcome({"line": at, "event": heard.to_object()}, [[(f"{at} ", "bold"), (one_line(heard.text), FIT)]])
 
 
@@ -287,7 +277,7 @@ def diff(
     """Who knows what: the topics of two subjects side by side, for the leader."""
     from nebula.subject import recall
 
-    found = recall.diff(project_of(project), first, second, run.now())
+    found = recall.diff(project_of(run, project), first, second, run.now())
     rows = [
         {"topic": k.topic, first: k.first and k.first.to_object(), second: k.second and k.second.to_object()}
         for k in found
@@ -306,7 +296,7 @@ def leak_test(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     """Plant canaries in a copy and look for them in everything that comes out."""
     from nebula.subject import leaktest
 
-    trial = leaktest.run(project_of(project), run.now())
+    trial = leaktest.run(project_of(run, project), run.now())
     crossings = [{"planted_in": one.planted_in, "came_out": one.came_out} for one in trial.crossings]
     data = {"subjects": trial.subjects, "canaries": trial.canaries, "ways": trial.ways, "crossings": crossings}
     lines: list[Line] = [[(f"{c['planted_in']} → {c['came_out']}", "red")] for c in crossings]

@@ -34,15 +34,15 @@ def register(group: typer.Typer) -> None:
     """Add the commands of this module to the group `subject`."""
     own: dict[str, Callable[..., Outcome]] = {"search": search, "context": context, "save": save, "memory": memory}
     for name, body in own.items():
-        command(group, name)(body)
+        command(group, name, anywhere=True)(body)
     inner = typer.Typer()
     group.add_typer(inner, name="index")
     of_index: dict[str, Callable[..., Outcome]] = {"status": status, "rebuild": rebuild, "delete": delete}
     for name, body in of_index.items():
-        command(inner, name)(body)
+        command(inner, name, anywhere=True)(body)
 
 
-def subject_of(run: Run, project: Path | None, subject: str) -> Subject:
+def subject_of(run: Run, project: str | None, subject: str) -> Subject:
     """The subject that is meant. Raises BadSubjectId, UnknownSubject."""
     return run.mind().subject(subject, project, run.environ)
 
@@ -161,7 +161,7 @@ def memory(
     least, most = ACTIONS.get(action, (1, 0))
     if not least <= len(given) <= most:
         raise WrongUsage(f"subject memory {subject} {' | '.join(ACTIONS)}", "words")
-    found = project_of(project)
+    found = project_of(run, project)
     if action in {"show", "history"}:
         moment = recall.Moment(as_of_line, as_of_tick)
         return (_shown if action == "show" else _history)(run, found, subject, given, moment)
@@ -238,11 +238,11 @@ def _names(row: dict[str, Any]) -> set[str]:
     return {str(row.get("topic"))} | {str(name) for s in sides for name in (s.get("topic"), *(s.get("aliases") or []))}
 
 
-def status(run: Run, *, project: options.ProjectDir = None) -> Outcome:  # noqa: ARG001 - no mind is asked
+def status(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     """How the index of each subject stands."""
     from nebula.subject import recall
 
-    found = recall.states(project_of(project))
+    found = recall.states(project_of(run, project))
     lines: list[Line] = [
         [
             (f"{one.subject}  {one.source}  ", "bold"),
@@ -252,7 +252,7 @@ def status(run: Run, *, project: options.ProjectDir = None) -> Outcome:  # noqa:
         ]
         for one in found
     ]
-    none: list[Line] = [[(messages.say("subject.none", folder=project_of(project).subjects), "")]]
+    none: list[Line] = [[(messages.say("subject.none", folder=project_of(run, project).where), "")]]
     return Outcome({"sources": [vars(one) for one in found]}, lines or none)
 
 
@@ -263,8 +263,8 @@ def rebuild(
     project: options.ProjectDir = None,
 ) -> Outcome:
     """Build the index of some subjects, or of all, anew."""
-    found = project_of(project)
-    wanted = subjects or list(found.folders())
+    found = project_of(run, project)
+    wanted = subjects or list(found.ids())
     rows = [{"id": subject, "embedded": subject_of(run, project, subject).rebuild()} for subject in wanted]
     lines: list[Line] = [
         [(f"{r['id']}  ", "bold"), (messages.say("subject.embedded", n=r["embedded"]), "")] for r in rows
@@ -272,10 +272,10 @@ def rebuild(
     return Outcome({"subjects": rows}, lines)
 
 
-def delete(run: Run, *, project: options.ProjectDir = None) -> Outcome:  # noqa: ARG001 - no mind is asked
+def delete(run: Run, *, project: options.ProjectDir = None) -> Outcome:
     """Delete the index; no memory is lost, the next search builds it again."""
     from nebula.subject import cast, index
 
-    path = cast.index_path(project_of(project))
+    path = cast.index_path(project_of(run, project))
     there = index.drop(path)
     return Outcome({"deleted": there, "path": str(path)}, [[(messages.say("subject.index_gone", path=path), "")]])

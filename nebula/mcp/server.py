@@ -28,7 +28,6 @@ from nebula.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from nebula.mind import Mind
 
@@ -129,7 +128,7 @@ def _refusing(tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResu
 class Tools:
     """The tools of one server over one mind; a tool's docstring is what an agent reads of it."""
 
-    def __init__(self, mind: Mind, project: Path | None) -> None:
+    def __init__(self, mind: Mind, project: str | None) -> None:
         self._opened = mind
         self._project = project
 
@@ -277,7 +276,7 @@ def _found(hit: Any) -> dict[str, Any]:
     return {"source": hit.source, "line": hit.line, **told, **text, "score": round(hit.score, 4)}
 
 
-def serve(mind: Mind, project: Path | None = None) -> None:
+def serve(mind: Mind, project: str | None = None) -> None:
     """Answer on standard input and output until the input ends, or nobody reads the output any more."""
     sys.stdout.flush()
     wire = os.dup(1)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nebula.errors import ExtraMissing, LockedTooLong, StoreRefused, StoreUnreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import psycopg
 
@@ -43,12 +43,18 @@ def driver() -> Any:
 
 
 class Connection:
-    """The connection; `patience` in seconds bounds waiting for a lock and for a lost server to come back."""
+    """The connection; `patience` in seconds bounds waiting for a lock and for a lost server to come back.
 
-    def __init__(self, address: Address, patience: float, prepare: Callable[[Any], None]) -> None:
+    `begins` are settings that its start gives the server, those apart that the address gives itself.
+    """
+
+    def __init__(
+        self, address: Address, patience: float, prepare: Callable[[Any], None], begins: Mapping[str, str] | None = None
+    ) -> None:
         self.address = address
         self.patience = patience
         self.turn = threading.RLock()  # transactions of one connection can't run side by side
+        self._begins = begins or {}
         self._prepare = prepare  # looks at every fresh connection
         self._open: psycopg.Connection[Any] | None = None
 
@@ -85,6 +91,16 @@ class Connection:
         except _LostError as lost:
             raise StoreUnreachable(self.address, lost.reason) from None
 
+    @contextlib.contextmanager
+    def lock(self, key: Sequence[int]) -> Iterator[None]:
+        """Hold an advisory lock against all hosts; it goes with the connection. Raises LockedTooLong."""
+        with self.turn:  # the server lets one connection take it twice
+            self.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key))
+            try:
+                yield
+            finally:
+                self.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key))
+
     def close(self) -> None:
         """Give the connection back; the next work opens another."""
         if self._open is not None:
@@ -102,6 +118,7 @@ class Connection:
                 given = pg.conninfo.conninfo_to_dict(self.address.uri)
                 extra: dict[str, Any] = {} if "connect_timeout" in given else {"connect_timeout": CONNECT_TIMEOUT}
                 extra |= {} if "application_name" in given else {"application_name": "nebula"}
+                extra |= self._options(given)
                 fresh = pg.connect(self.address.uri, autocommit=True, client_encoding="UTF8", **extra)
                 self._open = fresh
                 try:
@@ -111,6 +128,13 @@ class Connection:
                     self.close()
                     raise
         return self._open
+
+    def _options(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The option `options`, where the start is to say more than the address or the environment does."""
+        default = next(o.val for o in driver().pq.Conninfo.get_defaults() if o.keyword == b"options")
+        said = str(given.get("options") or (default or b"").decode())
+        own = [f"-c {name}={value}" for name, value in self._begins.items() if f"{name}=" not in said]
+        return {"options": " ".join([said, *own]).strip()} if own else {}
 
     @contextlib.contextmanager
     def _told(self, *, connecting: bool = False) -> Iterator[None]:

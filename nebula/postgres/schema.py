@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,15 @@ RIGHTS = {
     "high": "SELECT, INSERT",
     "document": "SELECT, INSERT, UPDATE",
     "version": "SELECT",
+    "subject": "SELECT, INSERT, UPDATE",
+    "subject_line": "SELECT, INSERT",
+    "subject_page": "SELECT, INSERT, UPDATE",
 }
+
+
+def lock_of(name: str) -> list[int]:
+    """What an advisory lock calls a name: 31 bits, above what migrations take."""
+    return [LOCKS, zlib.crc32(name.encode()) >> 1 | 1]
 
 
 def migrations() -> list[str]:
@@ -65,14 +74,23 @@ def _migrate(db: Any, address: Address, role: str) -> Migrated:
         if number > before:
             db.execute(statements)
             db.execute("INSERT INTO nebula.version (number) VALUES (%s)", [number])
-    if role:
-        _grant(db, role)
+    if role and db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
+        raise BadValue("--role", role, "CREATE ROLE … LOGIN")
+    for name in {role, *_roles(db)} - {""}:
+        _grant(db, name)
     return Migrated(before, KNOWN, role)
 
 
+def _roles(db: Any) -> list[str]:
+    """The roles that may use the tables already, the owner apart: they get their rights in what is new."""
+    query = (
+        "SELECT rolname FROM pg_class, aclexplode(relacl) AS given JOIN pg_roles ON pg_roles.oid = given.grantee"
+        " WHERE pg_class.oid = 'nebula.line'::regclass AND privilege_type = 'INSERT' AND grantee <> relowner"
+    )
+    return [name for (name,) in db.execute(query).fetchall()]
+
+
 def _grant(db: Any, role: str) -> None:
-    if db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
-        raise BadValue("--role", role, "CREATE ROLE … LOGIN")
     sql = driver().sql
     name = sql.Identifier(role)
     db.execute(sql.SQL("GRANT USAGE ON SCHEMA nebula TO {}").format(name))

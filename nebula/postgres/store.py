@@ -7,7 +7,6 @@ no gaps, and lines come into sight in their order, so that whoever has read up t
 from __future__ import annotations
 
 import contextlib
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from nebula.mindlib.store import CHUNK, CONFIG, FOLDED, RECENT, Marks, Store, al
 from nebula.places import cache_of
 from nebula.postgres import schema
 from nebula.postgres.connection import Connection
-from nebula.postgres.schema import LOCKS
+from nebula.postgres.schema import lock_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -204,7 +203,7 @@ class PostgresStore(Store):
 
     def _begin(self, db: Any, batch: UUID, name: str) -> int | None:
         """Take the ledger's lock; -> the next place, None where this batch was written before."""
-        db.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCKS, _key(name)])
+        db.execute("SELECT pg_advisory_xact_lock(%s, %s)", lock_of(name))
         if db.execute("SELECT 1 FROM nebula.batch WHERE id = %s", [batch]).fetchone():
             return None
         db.execute("INSERT INTO nebula.batch (id, kind) VALUES (%s, %s)", [batch, name])
@@ -213,13 +212,8 @@ class PostgresStore(Store):
     @contextlib.contextmanager
     def lock(self, name: str) -> Iterator[None]:
         """Hold a lock of that name against all hosts; it goes with the connection. Raises LockedTooLong."""
-        key = [LOCKS, _key(name)]
-        with self.connection.turn:  # the server lets one connection take it twice
-            self.connection.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key))
-            try:
-                yield
-            finally:
-                self.connection.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key))
+        with self.connection.lock(lock_of(name)):
+            yield
 
     # documents
 
@@ -244,7 +238,7 @@ class PostgresStore(Store):
         import orjson
 
         def work(db: Any) -> None:
-            db.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCKS, _key(CONFIG)])
+            db.execute("SELECT pg_advisory_xact_lock(%s, %s)", lock_of(CONFIG))
             found = db.execute("SELECT body FROM nebula.document WHERE name = %s", [CONFIG], binary=True).fetchone()
             obj = orjson.loads(found[0]) if found else {}
             for key, value in changes.items():
@@ -267,11 +261,6 @@ def _ledger(name: str) -> str:
 
 def _file(name: str) -> str:
     return BY_NAME[name].file if name in BY_NAME else name
-
-
-def _key(name: str) -> int:
-    """What an advisory lock calls a name: 31 bits, above what migrations take."""
-    return zlib.crc32(name.encode()) >> 1 | 1
 
 
 def _insert(db: Any, kind: str, first: int, lines: Sequence[bytes], ids: Sequence[int | None]) -> None:

@@ -41,9 +41,10 @@ class Fault:
 
 def check(project: Project, subjects: Sequence[str] = ()) -> list[Fault]:
     """All faults of some subjects, of all without names. Raises UnknownSubject."""
-    found = project.folders()
-    chosen = {name: project.folder(name) for name in subjects} or dict(found)
-    faults = [fault for name, folder in chosen.items() for fault in _of_one(name, folder)]
+    with project.reading(*subjects) as place:
+        found = place.folders()
+        chosen = {name: place.folder(name) for name in subjects} or dict(found)
+        faults = [fault for name, folder in chosen.items() for fault in _of_one(name, folder)]
     keys: dict[str, str] = {}
     for name in found:
         other = keys.setdefault(key(name), name)

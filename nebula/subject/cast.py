@@ -12,7 +12,7 @@ from nebula.errors import BadRecord, BadValue, WriteFailed, WrongUsage
 from nebula.mindlib import files, ledger
 from nebula.quick import dataclass
 from nebula.subject import beliefs, index, records, saving
-from nebula.subject.files import EVENTS, MEMORY, SIX, SUBJECT, read_text
+from nebula.subject.files import EVENTS, MEMORY, SIX, SOUL, SUBJECT, read_text
 from nebula.subject.project import read_own
 from nebula.subject.templates import KINDS, pages
 
@@ -42,10 +42,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Made:
-    """What `init` did: the files that it wrote, in a folder; none of one that was there whole."""
+    """What `init` did: the files that it wrote; none of one that was there whole."""
 
     subject: str
-    folder: Path
     files: Sequence[str]
     events: int = 0
     views: int = 0
@@ -90,13 +89,13 @@ def init(project: Project, parts: Sequence[Part], now: datetime, timeout: float 
 
     All parts are checked before the first file is written. Raises BadSubjectId, SubjectTaken, BadValue, WriteFailed.
     """
-    folders = {}
+    ids = {}
     for one in parts:
         if one.kind not in KINDS:
             raise BadValue("--kind", one.kind, " | ".join(KINDS))
-        folders[one.subject] = project.new_folder(one.subject)
+        ids[one.subject] = project.free(one.subject)
         _seed(one)
-    return [_make(project, one, folders[one.subject], now, timeout) for one in parts]
+    return [_make(project, one, ids[one.subject], now, timeout) for one in parts]
 
 
 def _seed(one: Part) -> list[beliefs.Step]:
@@ -109,22 +108,22 @@ def _seed(one: Part) -> list[beliefs.Step]:
     return steps
 
 
-def _make(project: Project, one: Part, folder: Path, now: datetime, timeout: float) -> Made:
-    with project.lock(folder.name, timeout):
-        files.make_folder(project.subjects.parent)
-        files.make_folder(project.subjects)
+def _make(project: Project, one: Part, name: str, now: datetime, timeout: float) -> Made:
+    with project.writing(name, timeout) as place:
+        folder = place.new_folder(name)
+        files.make_folder(place.subjects.parent)
+        files.make_folder(place.subjects)
         files.make_folder(folder)
-        wanted = pages(folder.name, one.name, one.kind)
-        missing = [name for name in SIX if not (folder / name).exists() and not (folder / name).is_symlink()]
-        for name in missing:
-            files.replace(folder / name, wanted[name].encode())
+        wanted = pages(name, one.name, one.kind)
+        missing = [page for page in SIX if not (folder / page).exists() and not (folder / page).is_symlink()]
+        for page in missing:
+            files.replace(folder / page, wanted[page].encode())
         blank = not read_own(folder / EVENTS).strip() and not read_own(folder / MEMORY).strip()
         if not blank or not (one.events or one.views):
-            return Made(folder.name, folder, missing)
+            return Made(name, missing)
         draft = saving.Draft(one.events, [_given(_seed(one))])
-        actor = saving.Actor(project, folder.name, folder, now)
-        written = saving.write(actor, draft)
-    return Made(folder.name, folder, missing, len(written.events), len(written.topics))
+        written = saving.write(saving.Actor(place, name, folder, now), draft)
+    return Made(name, missing, len(written.events), len(written.topics))
 
 
 def _given(steps: list[beliefs.Step]) -> saving.Change:
@@ -143,7 +142,7 @@ def for_actor(text: str) -> str:
     return _COMMENT.sub("", text).strip()
 
 
-def remove(project: Project, subject: str, now: datetime, timeout: float = files.LOCK_TIMEOUT) -> Path:
+def remove(project: Project, subject: str, now: datetime, timeout: float = files.LOCK_TIMEOUT) -> None:
     """Remove a subject, its rows in the index and its save under way. Raises UnknownSubject, WriteFailed."""
     with saving.held(project, subject, now, timeout) as actor:
         path = index_path(project)
@@ -153,7 +152,6 @@ def remove(project: Project, subject: str, now: datetime, timeout: float = files
             shutil.rmtree(actor.folder)
         except OSError as error:
             raise WriteFailed(actor.folder, error.strerror or str(error)) from error
-    return actor.folder
 
 
 def tell(
@@ -180,9 +178,33 @@ def tell(
     return heard, written
 
 
-def read_front(folder: Path) -> dict[str, str]:
-    """A subject's name and kind as its omniscient page says; for the leader's lists."""
-    return front_matter(read_text(folder, SUBJECT))
+@dataclass(frozen=True)
+class Listed:
+    """A subject as the leader's list has it: name and kind by its omniscient page, lines of events and of views."""
+
+    id: str
+    name: str
+    kind: str
+    events: int
+    memory: int
+
+
+def listed(project: Project) -> list[Listed]:
+    """Every subject, by id. Raises FileUnusable."""
+    with project.reading() as place:
+        return [_listed(name, folder) for name, folder in place.folders().items()]
+
+
+def _listed(name: str, folder: Path) -> Listed:
+    front = front_matter(read_text(folder, SUBJECT))
+    events, views = (len(records.lines(read_own(folder / file))) for file in (EVENTS, MEMORY))
+    return Listed(name, front.get("name", name), front.get("kind", ""), events, views)
+
+
+def soul(project: Project, subject: str) -> str:
+    """The handbook of a part, as its actor may read it. Raises UnknownSubject, FileUnusable."""
+    with project.reading(subject) as place:
+        return for_actor(read_text(place.folder(subject), SOUL))
 
 
 def objects(data: bytes, path: Path) -> list[dict[str, Any]]:

@@ -68,9 +68,9 @@ class Trial:
 
 def run(project: Project, now: datetime) -> Trial:
     """Try the walls of a project. Raises FileUnusable, WriteFailed; the project itself is only read."""
-    with tempfile.TemporaryDirectory(prefix="nebula-leak-") as folder:
+    with tempfile.TemporaryDirectory(prefix="nebula-leak-") as folder, project.reading() as place:
         copy = Project(Path(folder))
-        for name, found in project.folders().items():
+        for name, found in place.folders().items():
             (copy.subjects / name).mkdir(parents=True)
             for page in SIX:
                 if (found / page).is_file() and not (found / page).is_symlink():

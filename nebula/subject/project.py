@@ -1,4 +1,8 @@
-"""A story's folder: where its subjects lie, which there are, and that nothing leads out of it."""
+"""A story's folder: where its subjects lie, which there are, and that nothing leads out of it.
+
+A story may lie in a database as well (`nebula.postgres.story`). Whatever reads or writes a subject asks for the folder
+to do it in by `reading` and `writing`: a story in a folder lends itself, one in a database a copy.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,18 @@ import errno
 import os
 import stat
 import unicodedata
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula.address import Address, is_address
 from nebula.errors import BadSubjectId, FileUnusable, SubjectTaken, UnknownSubject
 from nebula.mindlib import files
 from nebula.quick import dataclass
 from nebula.subject.ids import check_id, key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SUBJECTS = Path("simulation") / "subjects"
 OWN = ".nbook"
@@ -35,9 +40,46 @@ class Project:
         return self.root / SUBJECTS
 
     @property
+    def where(self) -> str:
+        """What a person is told of where all subjects lie."""
+        return str(self.subjects)
+
+    def named(self, subject: str) -> str:
+        """What a person is told of where one lies."""
+        return str(self.folders().get(subject, self.subjects / subject))
+
+    @property
     def own(self) -> Path:
         """What the program keeps for itself: index, locks, saves under way, settings."""
         return self.root / OWN
+
+    def ids(self) -> Sequence[str]:
+        """Every subject's id, in order."""
+        return list(self.folders())
+
+    def known(self, subject: str) -> str:
+        """An existing subject's id as it is kept. Raises as `folder`."""
+        self.folder(subject)
+        return check_id(subject)
+
+    def free(self, subject: str) -> str:
+        """The id of a subject that is there or may be made. Raises as `new_folder`."""
+        self.new_folder(subject)
+        return check_id(subject)
+
+    @contextmanager
+    def reading(self, *_subjects: str) -> Iterator[Project]:
+        """A folder with some of the subjects, or with all, as they stand. Raises UnknownSubject."""
+        yield self
+
+    @contextmanager
+    def writing(self, subject: str, timeout: float = files.LOCK_TIMEOUT) -> Iterator[Project]:
+        """A folder with one subject under its lock; what changes in it is kept. Raises LockedTooLong, WriteFailed."""
+        folder = self.own / "locks"
+        files.make_folder(self.own)
+        files.make_folder(folder)
+        with files.job_lock(folder / f"{subject}.lock", timeout):
+            yield self
 
     def folders(self) -> Mapping[str, Path]:
         """Every subject's id -> its folder, by id; links and names that are no id are left out."""
@@ -58,7 +100,7 @@ class Project:
         if path is None:
             if (self.subjects / wanted).is_symlink():
                 raise FileUnusable(self.subjects / wanted, "is a link")
-            raise UnknownSubject(wanted, self._nearest(wanted), self.root)
+            raise UnknownSubject(wanted, nearest(wanted, self.folders()), self.root)
         return path
 
     def new_folder(self, subject: str) -> Path:
@@ -75,22 +117,17 @@ class Project:
             raise FileUnusable(self.subjects / wanted, "is no folder of its own")
         return self.subjects / wanted
 
-    def lock(self, subject: str, timeout: float) -> AbstractContextManager[None]:
-        """Hold what one subject's commands share. Raises LockedTooLong, WriteFailed."""
-        folder = self.own / "locks"
-        files.make_folder(self.own)
-        files.make_folder(folder)
-        return files.job_lock(folder / f"{subject}.lock", timeout)
-
     def _check_own(self) -> None:
         """The way down to the subjects must not be a link: it may lead out of the project."""
         for path in (self.root / "simulation", self.subjects, self.own):
             if path.is_symlink():
                 raise FileUnusable(path, "is a link")
 
-    def _nearest(self, wanted: str) -> str:
-        ids = {key(known): known for known in self.folders()}
-        return next((ids[near] for near in difflib.get_close_matches(key(wanted), list(ids), n=1)), "")
+
+def nearest(wanted: str, known: Iterable[str]) -> str:
+    """The id that is most like one, "" where none is."""
+    ids = {key(one): one for one in known}
+    return next((ids[near] for near in difflib.get_close_matches(key(wanted), list(ids), n=1)), "")
 
 
 def _is_id(name: str) -> bool:
@@ -101,12 +138,30 @@ def _is_id(name: str) -> bool:
     return True
 
 
-def find(start: Path, given: Path | None = None) -> Project:
-    """The project that is named, else the nearest folder from `start` upwards with subjects in it, else `start`."""
+def find(
+    start: Path,
+    given: Path | str | None = None,
+    mind: Path | Address | None = None,
+    timeout: float = files.LOCK_TIMEOUT,
+) -> Project:
+    """The project that is named, else the nearest folder from `start` upwards with subjects in it.
+
+    Where there is neither it is the mind's database, or `start` for a mind in a folder.
+    """
+    if given is not None and is_address(str(given)):
+        return _story(Address(str(given)), timeout)
     if given is not None:
-        return Project(given.absolute())
+        return Project(Path(given).absolute())
     here = start.absolute()
-    return Project(next((folder for folder in (here, *here.parents) if (folder / SUBJECTS).is_dir()), here))
+    found = next((folder for folder in (here, *here.parents) if (folder / SUBJECTS).is_dir()), None)
+    return _story(mind, timeout) if found is None and isinstance(mind, Address) else Project(found or here)
+
+
+def _story(address: Address, timeout: float) -> Project:
+    from nebula.places import cache_of
+    from nebula.postgres.story import Story
+
+    return Story(cache_of(address), address, timeout)
 
 
 def read_own(path: Path) -> bytes:

@@ -119,12 +119,11 @@ def rebuild(asker: Asker) -> int:
 def states(project: Project) -> list[State]:
     """How both sources of every subject stand; nothing is made or changed."""
     path = index_path(project)
-    subjects = project.folders()
     if not path.is_file():
-        return [State(subject, source, "absent") for subject in subjects for source in SOURCES]
-    return indexes.using(
-        path, lambda index: [index.state(s, source, f) for s, f in subjects.items() for source in SOURCES]
-    )
+        return [State(subject, source, "absent") for subject in project.ids() for source in SOURCES]
+    with project.reading() as place:
+        folders = place.folders().items()
+        return indexes.using(path, lambda index: [index.state(s, source, f) for s, f in folders for source in SOURCES])
 
 
 @dataclass(frozen=True)

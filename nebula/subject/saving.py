@@ -43,7 +43,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Actor:
-    """One subject, held under its lock, with nothing under way."""
+    """One subject, held under its lock, with nothing under way; `project` is the folder to work in."""
 
     project: Project
     subject: str
@@ -61,11 +61,11 @@ def held(project: Project, subject: str, now: datetime, timeout: float = files.L
 
     Raises BadSubjectId, UnknownSubject, FileUnusable, LockedTooLong, WriteFailed.
     """
-    folder = project.folder(subject)
-    name = next(known for known, path in project.folders().items() if path == folder)
-    with project.lock(name, timeout):
-        finish(project, name, folder)
-        yield Actor(project, name, folder, now)
+    name = project.known(subject)
+    with project.writing(name, timeout) as place:
+        folder = place.folder(name)
+        finish(place, name, folder)
+        yield Actor(place, name, folder, now)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Subject:
 
     @cached_property
     def _embedder(self) -> index.Embedder:
-        return embedders.embedder(self.mind.settings, self.project.root, self.mind.folder, self.environ)
+        return embedders.embedder(self.mind.settings, self.project.root, self.mind.store.local, self.environ)
 
     def _asker(self) -> recall.Asker:
         return recall.Asker(self.project, self.id, self._embedder, self.mind.now(), self.mind.store.lock_timeout)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,7 +125,8 @@ def server() -> Iterator[Server]:
         yield running
     finally:
         if running.process is not None and running.process.poll() is None:
-            running.stop()
+            running.process.send_signal(signal.SIGQUIT)  # what it holds goes with its folder: nothing is flushed
+            running.process.wait(60)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -133,3 +136,27 @@ def uri(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
     address = server.uri(server.database("made"), PROGRAM, PROGRAMS_WORD)
     monkeypatch.setenv("NEBULA_MIND", address)
     return address
+
+
+@pytest.fixture
+def answer_lost(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Once this list is empty, the next commit's answer is lost: the server has it, the client's connection is gone."""
+    import psycopg
+
+    real = psycopg.Connection.transaction
+    lost = [1]
+
+    def losing(self: Any, *args: Any, **options: Any) -> Any:
+        @contextmanager
+        def within() -> Any:
+            with real(self, *args, **options):
+                yield
+            if not lost:
+                lost.append(1)
+                self.close()
+                raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        return within()
+
+    monkeypatch.setattr(psycopg.Connection, "transaction", losing)
+    return lost

@@ -28,10 +28,10 @@ SUBJECTS = ROOT / "tests" / "data" / "subject_zh"
 ANYWHERE = {
     *("add", "edit", "tag", "set", "pin", "unpin", "undo", "recall", "why", "why-not", "list", "show", "more", "log"),
     *("promises", "forecast", "stats", "embed", "config", "store", "context", "longterm", "mcp"),
-    *("consolidate", "surface", "yes", "no"),
+    *("consolidate", "surface", "yes", "no", "subject"),
 }
 #: What is of a project, of an agent's settings, or works on a mind of its own.
-OF_NO_MIND = {"subject", "hooks", "demo", "bench"}
+OF_NO_MIND = {"hooks", "demo", "bench"}
 STORY = (
     ("add", "渡轮早上六点开", "--at", "2026-05-01", "--tag", "船"),
     ("add", "艾琳娜怕水，从不坐船", "--at", "2026-05-02"),

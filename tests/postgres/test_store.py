@@ -153,35 +153,15 @@ def _wait_for(lines: list[bytes], count: int) -> None:
     pytest.fail("a writer writes nothing")
 
 
-def test_a_commit_whose_answer_is_lost_is_not_written_twice(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_whose_answer_is_lost_is_not_written_twice(store: PostgresStore, answer_lost: list[int]) -> None:
     """The connection dies after the server has committed and before the client knows: the retry finds its batch."""
-    import psycopg
-
     store.append("notes", [draft("一")])
-    real = psycopg.Connection.transaction
-    lost: list[int] = []
-
-    def losing(self: Any, *args: Any, **options: Any) -> Any:
-        from contextlib import contextmanager
-
-        @contextmanager
-        def within() -> Any:
-            with real(self, *args, **options):
-                yield
-            if not lost:
-                lost.append(1)
-                self.close()
-                raise psycopg.OperationalError("server closed the connection unexpectedly")
-
-        return within()
-
-    monkeypatch.setattr(psycopg.Connection, "transaction", losing)
+    answer_lost.clear()
     written = store.append("notes", [draft("二")])
-    lost.clear()
+    assert answer_lost
+    answer_lost.clear()
     store.append_lines(CHANGES, [hit_line(AT, ["n1"])], durable=False)
-    assert lost
+    assert answer_lost
     assert [m.id for m in written] == [2]
     assert [m.text for m in store.read("notes").memories] == ["一", "二"]
     assert len(store.events(CHANGES)) == 1

@@ -34,8 +34,8 @@ SAVE: dict[str, Any] = {
 
 @pytest.fixture
 def folder(project: Project) -> Path:
-    (made,) = cast.init(project, [cast.Part("a", events=[records.event({"text": "开学了。"})])], NOW)
-    return made.folder
+    cast.init(project, [cast.Part("a", events=[records.event({"text": "开学了。"})])], NOW)
+    return project.folder("a")
 
 
 def save(project: Project, obj: dict[str, Any]) -> saving.Saved:

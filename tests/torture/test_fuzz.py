@@ -184,9 +184,9 @@ def test_subject_files(examples: int, record_property: Callable[[str, object], N
     def run(events: list[bytes], views: list[bytes], history: list[bytes], pending: bytes | None) -> None:
         with tempfile.TemporaryDirectory() as place:
             project = Project(Path(place) / "p")
-            (made,) = cast.init(project, [cast.Part("a")], NOW)
+            cast.init(project, [cast.Part("a")], NOW)
             for name, lines in (("events.jsonl", events), ("memory.jsonl", views), ("memory.history.jsonl", history)):
-                (made.folder / name).write_bytes(b"\n".join(lines))
+                (project.folder("a") / name).write_bytes(b"\n".join(lines))
             if pending is not None:
                 (project.own / "pending").mkdir(parents=True, exist_ok=True)
                 (project.own / "pending" / "a.json").write_bytes(pending)
