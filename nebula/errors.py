@@ -11,7 +11,7 @@
         StoreNewer · StoresDiffer
       NotSetUp                          4     something has to be installed or set first
         NumpyMissing · ModelMissing · ModelUnusable · EditorFailed · SchedulerFailed · EmbeddingNotSet ·
-        ExtraMissing · StoreNotMade
+        ExtraMissing · StoreNotMade · WallsDown
       LockedTooLong                    75
 
 An error is built from facts; its sentence (what, where) and its hint (what to do next) come from the catalogue in
@@ -433,6 +433,15 @@ class StoreNotMade(NotSetUp):
     """A database without a mind's tables, or with those of an earlier version."""
 
     code = "store_not_made"
+
+    def __init__(self, address: object) -> None:
+        super().__init__(address=address)
+
+
+class WallsDown(NotSetUp):
+    """A story's database as a role that row-level security does not bind: each subject would see all others."""
+
+    code = "walls_down"
 
     def __init__(self, address: object) -> None:
         super().__init__(address=address)

@@ -812,6 +812,8 @@ SENTENCES: dict[str, str] = {
     "hint.store_newer": "Install that version of nebula-mind here, too.",
     "error.stores_differ": "{where} is no beginning of the source's: line {line} differs. Nothing was written.",
     "hint.stores_differ": "Copy into an empty store; to unite two minds: `nebula merge`.",
+    "error.walls_down": "No wall between subjects binds the role of {address} (superuser or BYPASSRLS).",
+    "hint.walls_down": "Use an ordinary role: `CREATE ROLE … LOGIN`, then `nebula store migrate URL --role NAME`.",
     "error.store_not_made": "{address} has no mind's tables, or those of an earlier version.",
     "hint.store_not_made": "Its owner makes them: `nebula store migrate URL --role NAME`.",
     "help.store": "Where a mind lies: a folder, or a PostgreSQL database for many hosts.",

@@ -799,6 +799,8 @@ SENTENCES: dict[str, str] = {
     "hint.store_newer": "请在这里也安装那个版本的 nebula-mind。",
     "error.stores_differ": "{where} 不是来源的开头部分：从第 {line} 行起不同，没有写入。",
     "hint.stores_differ": "请拷到空的地方；要合并两颗心：`nebula merge`。",
+    "error.walls_down": "{address} 的角色不受行级安全约束（超级用户或 BYPASSRLS），角色之间就没有墙，所以不做。",
+    "hint.walls_down": "换一个普通角色：`CREATE ROLE … LOGIN`，再 `nebula store migrate URL --role NAME`。",
     "error.store_not_made": "{address} 里还没有心的表，或表是旧版本的。",
     "hint.store_not_made": "由所有者建立：`nebula store migrate URL --role NAME`。",
     "help.store": "心放在哪里：文件夹，或供多台机器共用的 PostgreSQL 数据库。",

@@ -51,6 +51,19 @@ ALTER TABLE nebula.subject_page FORCE ROW LEVEL SECURITY;
 CREATE POLICY own ON nebula.subject_page USING (subject = (SELECT nebula.whose()));
 CREATE POLICY leader ON nebula.subject_page FOR SELECT USING ((SELECT nebula.whose()) = '*');
 
+-- What the mind itself remembers is nobody's of the story; its leader may look.
+ALTER TABLE nebula.line ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nebula.line FORCE ROW LEVEL SECURITY;
+CREATE POLICY mind ON nebula.line USING (coalesce((SELECT nebula.whose()), '') = '');
+CREATE POLICY leader ON nebula.line FOR SELECT USING ((SELECT nebula.whose()) = '*');
+
+-- Nor are the long-term notes; the settings are everybody's to read.
+ALTER TABLE nebula.document ENABLE ROW LEVEL SECURITY;
+ALTER TABLE nebula.document FORCE ROW LEVEL SECURITY;
+CREATE POLICY mind ON nebula.document USING (coalesce((SELECT nebula.whose()), '') = '');
+CREATE POLICY leader ON nebula.document FOR SELECT USING ((SELECT nebula.whose()) = '*');
+CREATE POLICY settings ON nebula.document FOR SELECT USING (name = 'mind-config.json');
+
 CREATE TRIGGER line_stays BEFORE UPDATE OR TRUNCATE ON nebula.subject_line
     FOR EACH STATEMENT EXECUTE FUNCTION nebula.refuse();
 

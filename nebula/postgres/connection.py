@@ -115,11 +115,13 @@ class Connection:
         if self._open is None or self._open.closed:
             pg = driver()
             with self._told(connecting=True):
-                given = pg.conninfo.conninfo_to_dict(self.address.uri)
-                extra: dict[str, Any] = {} if "connect_timeout" in given else {"connect_timeout": CONNECT_TIMEOUT}
-                extra |= {} if "application_name" in given else {"application_name": "nebula"}
-                extra |= self._options(given)
-                fresh = pg.connect(self.address.uri, autocommit=True, client_encoding="UTF8", **extra)
+                fresh = pg.connect(
+                    self.address.uri,
+                    autocommit=True,
+                    client_encoding="UTF8",
+                    fallback_application_name="nebula",
+                    **self._extra(_said(pg, self.address.uri)),
+                )
                 self._open = fresh
                 try:
                     fresh.execute(f"SET lock_timeout = {max(1, round(self.patience * 1000))}")
@@ -129,12 +131,13 @@ class Connection:
                     raise
         return self._open
 
-    def _options(self, given: Mapping[str, Any]) -> dict[str, str]:
-        """The option `options`, where the start is to say more than the address or the environment does."""
-        default = next(o.val for o in driver().pq.Conninfo.get_defaults() if o.keyword == b"options")
-        said = str(given.get("options") or (default or b"").decode())
-        own = [f"-c {name}={value}" for name, value in self._begins.items() if f"{name}=" not in said]
-        return {"options": " ".join([said, *own]).strip()} if own else {}
+    def _extra(self, said: Mapping[str, str]) -> dict[str, Any]:
+        """What a start says beside what was said of it elsewhere: nothing of that is overruled."""
+        options = said.get("options", "")
+        set_there = options.lower()  # names of settings are the same in either case
+        own = [f"-c {name}={value}" for name, value in self._begins.items() if name not in set_there]
+        extra: dict[str, Any] = {"options": " ".join([options, *own]).strip()} if own else {}
+        return extra if said.get("connect_timeout") else {**extra, "connect_timeout": CONNECT_TIMEOUT}
 
     @contextlib.contextmanager
     def _told(self, *, connecting: bool = False) -> Iterator[None]:
@@ -154,6 +157,19 @@ class Connection:
             if state.startswith(_LOST) or broken or (connecting and isinstance(error, pg.OperationalError)):
                 raise _LostError(reason) from None
             raise StoreRefused(self.address, reason) from None
+
+
+def _said(pg: Any, uri: str) -> dict[str, str]:
+    """What libpq takes for a connection: from the address, the service it names, the environment, PGSERVICE's file."""
+    given = pg.conninfo.conninfo_to_dict(uri)
+    if "service" in given:  # libpq reads the file where it begins to connect, and nowhere else
+        begun = pg.pq.PGconn.connect_start(uri.encode())
+        found = begun.info
+        begun.finish()
+    else:
+        found = pg.pq.Conninfo.get_defaults()
+    told = {option.keyword.decode(): option.val.decode() for option in found if option.val}
+    return told | {name: str(value) for name, value in given.items()}
 
 
 class _LostError(Exception):

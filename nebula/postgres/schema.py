@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula.errors import BadValue, StoreNewer, StoreNotMade
+from nebula.errors import BadValue, StoreNewer, StoreNotMade, WallsDown
 from nebula.postgres.connection import Connection, driver
 from nebula.quick import dataclass
 
@@ -114,3 +114,10 @@ def check(db: Any, address: Address) -> None:
         raise StoreNotMade(address)
     if there > KNOWN:
         raise StoreNewer(address, there, KNOWN)
+
+
+def check_walls(db: Any, address: Address) -> None:
+    """As `check`, for a connection that stands for a subject. Raises WallsDown where no policy binds its role."""
+    check(db, address)
+    if not db.execute("SELECT row_security_active('nebula.subject_line')").fetchone()[0]:
+        raise WallsDown(address)

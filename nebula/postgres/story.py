@@ -137,7 +137,7 @@ class Story(Project):
         """The connection that was opened for one subject."""
         if subject not in self._opened:
             begins = {"nebula.subject": subject}
-            check = partial(schema.check, address=self.address)
+            check = partial(schema.check_walls, address=self.address)
             self._opened[subject] = Connection(self.address, self.patience, check, begins)
         return self._opened[subject]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nebula.address import Address
-from nebula.errors import ChangedMeanwhile, LockedTooLong, NotOnPostgres, SubjectTaken, UnknownSubject
+from nebula.errors import ChangedMeanwhile, LockedTooLong, NotOnPostgres, SubjectTaken, UnknownSubject, WallsDown
+from nebula.mind import Mind
 from nebula.places import cache_of
 from nebula.postgres import schema
 from nebula.postgres.story import ABSENT, LEADER, Story
@@ -152,8 +153,34 @@ TRIES = (
     "DISCARD ALL",
     "SET search_path = pg_temp, nebula",
     "CREATE FUNCTION pg_temp.whose() RETURNS text LANGUAGE sql AS $$ SELECT '*' $$",
+    "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
 )
 TABLES = {"subject": "id", "subject_line": "subject", "subject_page": "subject"}
+
+
+#: Ways to a row other than a plain SELECT; each gives the subject's name of what it finds.
+WAYS = (
+    "COPY nebula.subject_line TO STDOUT",
+    "COPY (SELECT * FROM nebula.subject_line) TO STDOUT",
+    "COPY nebula.subject_page TO STDOUT",
+    "CREATE TEMP VIEW seen AS SELECT * FROM nebula.subject_line; COPY (SELECT * FROM seen) TO STDOUT",
+    (
+        "CREATE FUNCTION pg_temp.all() RETURNS SETOF nebula.subject_line LANGUAGE plpgsql AS"
+        " $$ BEGIN PERFORM set_config('nebula.subject', '*', true); RETURN QUERY TABLE nebula.subject_line; END $$"
+        "; COPY (SELECT * FROM pg_temp.all()) TO STDOUT"
+    ),
+    (
+        "CREATE FUNCTION pg_temp.all() RETURNS SETOF nebula.subject_line LANGUAGE sql SECURITY DEFINER"
+        " AS 'SELECT * FROM nebula.subject_line'; COPY (SELECT * FROM pg_temp.all()) TO STDOUT"
+    ),
+    # a cheap function of one's own that tells of each row that it is asked about, were it asked before the policy
+    (
+        "CREATE FUNCTION pg_temp.tell(text) RETURNS bool LANGUAGE plpgsql COST 0.0001 AS"
+        " $$ BEGIN ASSERT $1 <> 'elena'; RETURN true; END $$"
+        "; COPY (SELECT * FROM nebula.subject_line WHERE pg_temp.tell(subject)) TO STDOUT"
+    ),
+    "COPY (SELECT * FROM pg_stats WHERE schemaname = 'nebula' AND tablename LIKE 'subject%') TO STDOUT",
+)
 
 
 def only(*ids: str) -> dict[str, set[str]]:
@@ -195,6 +222,48 @@ class TestHandWritten:
         for within in (contextlib.nullcontext, opened.transaction):
             with within():
                 assert self.seen(opened) == only("林汐")
+
+    @pytest.mark.parametrize("way", WAYS)
+    def test_no_other_way_leads_to_a_row(self, opened: Any, server: Server, story: Story, way: str) -> None:
+        server.do("ANALYZE", story.address.uri.rpartition("/")[2])
+        *before, last = way.split("; COPY ")
+        for statement in before:
+            opened.execute(statement)
+        with opened.cursor().copy(last if not before else f"COPY {last}") as out:
+            said = b"".join(out).decode()
+        assert "elena" not in said
+        assert ("林汐" in said) == ("pg_stats" not in way)
+
+    def test_a_prepared_statement_asks_anew(self, opened: Any) -> None:
+        opened.execute("PREPARE mine AS SELECT subject FROM nebula.subject_line WHERE subject = $1")
+        opened.execute("SET nebula.subject = 'elena'")
+        assert opened.execute("EXECUTE mine ('elena')").fetchall() == []
+        assert opened.execute("EXECUTE mine ('林汐')").fetchall() != []
+
+    def test_every_table_with_words_has_its_wall(self, server: Server, story: Story) -> None:
+        """Whatever table comes later: one that holds text and no wall fails here."""
+        query = (
+            "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class c"
+            " WHERE c.relnamespace = 'nebula'::regnamespace AND c.relkind IN ('r', 'v', 'm', 'p', 'f', 'S')"
+        )
+        found = dict(server.do(query, story.address.uri.rpartition("/")[2]))
+        assert {name for name, walled in found.items() if not walled} == {"batch", "high", "version"}
+        assert set(TABLES) < set(found)
+
+    def test_the_mind_itself_is_none_of_its_business(self, opened: Any, story: Story) -> None:
+        """Its settings apart: the memories and notes of the person are not a character's."""
+        import psycopg
+
+        mind = Mind(story.address)
+        mind.add("只给我自己的")
+        mind.configure("recall.k", 7)
+        mind.store.put_document("longterm.md", b"x")
+        assert opened.execute("SELECT count(*) FROM nebula.line").fetchone() == (0,)
+        assert opened.execute("SELECT name FROM nebula.document").fetchall() == [("mind-config.json",)]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            opened.execute("INSERT INTO nebula.line VALUES ('notes', 9, 9, '{}')")
+        assert opened.execute("UPDATE nebula.document SET body = 'x'").rowcount == 0
+        assert [memory.text for memory in mind.list().memories] == ["只给我自己的"]
 
     def test_row_security_can_not_be_gone_around(self, opened: Any) -> None:
         import psycopg
@@ -249,6 +318,37 @@ class TestHandWritten:
             assert [event.text for event in actor.lived().events] == ["elena的事"]
         with pytest.raises(UnknownSubject):
             recall.find(recall.Asker(mine, "林汐", Drawn(), NOW), "事")
+
+
+def test_a_role_that_no_wall_binds_is_refused(server: Server, story: Story) -> None:
+    """A superuser's connection would see all, whatever it was opened for."""
+    free = Story(story.root, Address(server.uri(story.address.uri.rpartition("/")[2])))
+    with pytest.raises(WallsDown, match="keeper"):
+        free.ids()
+
+
+def test_a_service_may_bind_to_a_subject(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the service's file, the environment or an address says of the connection is not overruled, in any case."""
+    for one in ("elena", "b"):
+        cast.init(story, [cast.Part(one)], NOW)
+    head, _, database = story.address.uri.rpartition("/")
+    file = tmp_path / "services"
+    words = dict(zip(("user", "password", "host", "port"), re.split("[:@]", head.partition("//")[2]), strict=True))
+    words |= {"password": words["password"].replace("%40", "@"), "dbname": database}
+    bound = {**words, "options": "-c NEBULA.subject=elena -c statement_timeout=7s", "application_name": "tale"}
+    file.write_text("[team]\n" + "".join(f"{name}={value}\n" for name, value in bound.items()))
+    monkeypatch.setenv("PGSERVICEFILE", str(file))
+    told = "SELECT current_setting('statement_timeout'), current_setting('application_name')"
+    for address in ("postgresql://?service=team", "postgresql://"):
+        mine = Story(tmp_path, Address(address))
+        assert mine.ids() == ["elena"]
+        assert mine._for(LEADER).run(lambda db: db.execute(told).fetchone()) == ("7s", "tale")
+        mine._for(LEADER).close()
+        monkeypatch.setenv("PGSERVICE", "team")
+    monkeypatch.delenv("PGSERVICE")
+    monkeypatch.setenv("PGOPTIONS", "-c nebula.subject=b")
+    mine = Story(tmp_path, story.address)
+    assert mine.ids() == ["b"]
 
 
 def test_many_writers_lose_nothing(story: Story) -> None:
