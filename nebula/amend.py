@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock, screen
 from nebula.drafts import OF_LEDGER, field_value
-from nebula.errors import BadValue, NothingToUndo
+from nebula.errors import AllPrivate, BadValue, NothingToUndo
 from nebula.life.nights import is_night
 from nebula.mindlib import changes
 from nebula.mindlib.store import CAPTURED, CHANGES
@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
+    from nebula.results import Notice
 
 #: What a person may set by hand; the rest follows from what happens to a memory.
 SETTABLE = ("imp", "e", "emo", "tag", "due", "topic", "say", "pinned")
 #: Fields of a memory that its successor takes over where nothing else is said.
 INHERITED = ("via", "tag", "imp", "e", "emo", "pinned", "due", "topic", "say", "speaker")
+
+
+@dataclass(frozen=True)
+class Changed:
+    """Memories as they now stand, in the order named, and what should be known: what was private, or a key."""
+
+    memories: Sequence[Memory]
+    notices: Sequence[Notice] = ()
 
 
 @dataclass(frozen=True)
@@ -44,17 +53,20 @@ class Event:
     values: Mapping[str, Any] | None = None
 
 
-def change(mind: Mind, refs: Sequence[str], values: Mapping[str, Any], why: str) -> list[Memory]:
-    """Set fields of memories; what already is so is left alone. -> the memories as they now stand.
+def change(mind: Mind, refs: Sequence[str], values: Mapping[str, Any], why: str) -> Changed:
+    """Set fields of memories; what already is so is left alone.
 
-    All refs and values are checked before the first line is written. Raises UnknownRef, BadValue, WriteFailed.
+    All refs and values are checked before the first line is written. Raises UnknownRef, BadValue, AllPrivate where
+    nothing is left of a value, WriteFailed.
     """
     for name in values:
         if name not in (*SETTABLE, "done_at"):
             raise BadValue("set", name, " ".join(SETTABLE))
     now, run = mind.now(), clock.stamp("cmd")
-    kept = screen.value(dict(values), redact=mind.redacts).value
-    wanted = {name: field_value(name, value, now) for name, value in kept.items()}
+    said = screen.value(dict(values), redact=mind.redacts)
+    if said.private and any(value and not said.value[name] for name, value in values.items()):
+        raise AllPrivate  # else what was there would be emptied, which nobody said
+    wanted = {name: field_value(name, value, now) for name, value in said.value.items()}
     memories = [mind.get(ref) for ref in refs]
     lines = []
     for memory in memories:
@@ -64,7 +76,8 @@ def change(mind: Mind, refs: Sequence[str], values: Mapping[str, Any], why: str)
     if lines:
         mind.store.append_lines(CHANGES, lines, durable=True)
     deltas = changes.fold(lines)
-    return [changes.apply(memory, deltas.get(memory.ref)) for memory in memories]
+    stand = [changes.apply(memory, deltas.get(memory.ref)) for memory in memories]
+    return Changed(stand, said.notices(" ".join(memory.ref for memory in memories)))
 
 
 def keep(mind: Mind, refs: Sequence[str]) -> list[Memory]:
@@ -74,21 +87,23 @@ def keep(mind: Mind, refs: Sequence[str]) -> list[Memory]:
         if memory.ledger != "promises":
             raise BadValue("promises done", memory.ref, "o1 …")
     fresh = [memory.ref for memory in memories if not memory.done_at]
-    done = {m.ref: m for m in change(mind, fresh, {"done_at": clock.write(mind.now())}, "done")}
+    done = {m.ref: m for m in change(mind, fresh, {"done_at": clock.write(mind.now())}, "done").memories}
     return [done.get(memory.ref, memory) for memory in memories]
 
 
-def rewrite(mind: Mind, ref: str, text: str, *, by: str = "cli", **fields: Any) -> Memory:
+def rewrite(mind: Mind, ref: str, text: str, *, by: str = "cli", **fields: Any) -> Changed:
     """Replace a memory by one with another text, `fields`, and otherwise its own fields; the old one stays, closed.
 
-    The same text changes nothing. Raises UnknownRef, AlreadyReplaced, EmptyText, WriteFailed.
+    The same text, but for what is private, changes nothing. Raises UnknownRef, AlreadyReplaced, EmptyText, WriteFailed.
     """
     old = mind.get(ref)
-    if text.strip() == old.text.strip():
-        return old
+    said = screen.value(text, redact=mind.redacts)
+    if said.value.strip() == old.text.strip():
+        return Changed([old], said.notices(old.ref))
     own = [name for name in INHERITED if OF_LEDGER.get(name, old.ledger) == old.ledger]
     kept = {name: value for name in own if (value := getattr(old, name)) not in ("", False)}
-    return mind.add(text, ledger=old.ledger, supersedes=old.ref, by=by, **(kept | fields)).memories[0]
+    added = mind.add(text, ledger=old.ledger, supersedes=old.ref, by=by, **(kept | fields))
+    return Changed(added.memories, added.notices)
 
 
 def undo(mind: Mind) -> Undone:

@@ -65,14 +65,14 @@ class TestSupersede:
 class TestRewrite:
     def test_fields_are_taken_over(self, tmp_path: Path) -> None:
         opened(tmp_path).add("还书", ledger="promises", due="2026-05-09", tag="图书馆", imp=0.9, via="工具")
-        new = amend.rewrite(opened(tmp_path, 5), "o1", "还两本书")
+        new = amend.rewrite(opened(tmp_path, 5), "o1", "还两本书").memories[0]
         told = (new.ref, new.text, new.due, new.tag, new.imp, new.via, new.supersedes)
         assert told == ("o2", "还两本书", "2026-05-09", "图书馆", 0.9, "工具", "o1")
 
     def test_the_same_text_changes_nothing(self, tmp_path: Path) -> None:
         opened(tmp_path).add("渡轮早上六点开")
         before = ledgers(tmp_path)
-        assert amend.rewrite(opened(tmp_path, 5), "n1", "渡轮早上六点开\n").ref == "n1"
+        assert amend.rewrite(opened(tmp_path, 5), "n1", "渡轮早上六点开\n").memories[0].ref == "n1"
         assert ledgers(tmp_path) == before
 
 
@@ -92,7 +92,7 @@ class TestChange:
     def test_a_field(self, tmp_path: Path, name: str, given: object, held: object) -> None:
         """Values are folded as on writing; the reader and a later process see them."""
         opened(tmp_path).add("渡轮早上六点开")
-        changed = amend.change(opened(tmp_path, 1), ["n1"], {name: given}, "set")
+        changed = amend.change(opened(tmp_path, 1), ["n1"], {name: given}, "set").memories
         assert getattr(changed[0], name) == held
         assert getattr(opened(tmp_path, 2).get("n1"), name) == held
 

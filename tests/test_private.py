@@ -116,6 +116,28 @@ def test_every_operation_of_a_mind(tmp_path: Path) -> None:
     assert stands_in(tmp_path / "mind", "公开的前半公开的后半")
 
 
+def test_a_change_says_what_was_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str], mind_dir: Path) -> None:
+    """set, tag and edit as add does, and the tool of an agent; nothing but what is private empties no field."""
+    mind = opened(tmp_path / "mind")
+    mind.add("渡轮六点开", tag="出行")
+    changed = amend.change(mind, ["n1"], {"tag": MARKED}, "set")
+    assert [(n.code, n.facts["n"]) for n in changed.notices] == [("private", 1)]
+    with pytest.raises(AllPrivate):
+        amend.change(mind, ["n1"], {"tag": f"<private>{CANARY}</private>"}, "set")
+    assert mind.get("n1").tag == "公开的前半公开的后半"
+    same = amend.rewrite(mind, "n1", f"渡轮六点开<private>{CANARY}</private>")
+    assert ([m.ref for m in same.memories], [n.code for n in same.notices]) == (["n1"], ["private"])
+    assert [n.code for n in amend.rewrite(mind, "n1", MARKED).notices if n.code == "private"] == ["private"]
+    assert [n.code for n in amend.rewrite(mind, "n2", f"卡 {CARD}").notices if n.code == "secret"] == ["secret"]
+    main(["add", "渡轮六点开"])
+    for argv in (["set", "n1", f"tag={MARKED}"], ["tag", "n1", f"{MARKED}二"], ["edit", "n1", MARKED]):
+        capsys.readouterr()
+        assert main(argv) == 0
+        assert "标为私密" in capsys.readouterr().err, argv
+    assert main(["tag", "n2", f"<private>{CANARY}</private>"]) == 2
+    assert stands_in(tmp_path / "mind") + stands_in(mind_dir) == []
+
+
 def test_all_of_it_private_is_refused_and_passed_over_in_a_batch(tmp_path: Path) -> None:
     mind = opened(tmp_path / "mind")
     with pytest.raises(AllPrivate):

@@ -17,9 +17,8 @@ from nebula.errors import BadValue, WrongUsage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nebula.amend import Event
+    from nebula.amend import Changed, Event
     from nebula.cli.printing import Line
-    from nebula.mindlib.record import Memory
 
 Ref = Annotated[str, typer.Argument(metavar="REF")]
 
@@ -41,7 +40,7 @@ def edit(
     if text == "-":
         text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     wanted = editor.edit(old.text + "\n", run.environ).removesuffix("\n") if text is None else text
-    return _now([amend.rewrite(mind, ref, wanted)])
+    return _now(amend.rewrite(mind, ref, wanted))
 
 
 def tag(run: Run, ref: Ref, tag: Annotated[str, typer.Argument(metavar="TAG")]) -> Outcome:
@@ -70,8 +69,9 @@ def _pairs(values: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _now(memories: Sequence[Memory]) -> Outcome:
-    return Outcome({"memories": [shown(m) for m in memories]}, [[(m.ref, "bold")] for m in memories])
+def _now(done: Changed) -> Outcome:
+    rows = [shown(memory) for memory in done.memories]
+    return Outcome({"memories": rows}, [[(m.ref, "bold")] for m in done.memories], notices=done.notices)
 
 
 def undo(run: Run) -> Outcome:

@@ -110,7 +110,7 @@ def _objects(path: Path) -> list[dict[str, Any]]:
 def _pin(run: Run, refs: list[str], *, pinned: bool) -> Outcome:
     from nebula import amend
 
-    changed = amend.change(run.mind(), refs, {"pinned": pinned}, "pin" if pinned else "unpin")
+    changed = amend.change(run.mind(), refs, {"pinned": pinned}, "pin" if pinned else "unpin").memories
     return Outcome({"memories": [shown(memory) for memory in changed]}, [[(memory.ref, "bold")] for memory in changed])
 
 

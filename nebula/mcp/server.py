@@ -191,8 +191,8 @@ class Tools:
 
     def supersede(self, ref: str, text: str, via: Via = "tool") -> Annotated[CallToolResult, Written]:
         """Replace a memory that no longer holds; the old one stays, closed, and can be recalled as such."""
-        written = amend.rewrite(self._mind(), ref, text, by="mcp", via=via)
-        return _answer({"memory": row(written), "notices": []})
+        done = amend.rewrite(self._mind(), ref, text, by="mcp", via=via)
+        return _answer({"memory": row(done.memories[0]), "notices": said(done.notices)})
 
     def promises(self, include_done: bool = False) -> Annotated[CallToolResult, Promises]:
         """Open promises by due date, overdue ones first; `days` left, below 0 overdue."""
