@@ -48,6 +48,11 @@ def catalogue(language: str) -> Mapping[str, str]:
     return zh.SENTENCES
 
 
+def told(code: str, facts: Mapping[str, object]) -> str:
+    """The sentence of a notice (see results)."""
+    return say(f"notice.{code}", **facts)
+
+
 def say(key: str, /, **facts: object) -> str:
     """The sentence under a key with its facts filled in; facts are data and never read as a format."""
     return catalogue(language())[key].format(**{name: str(fact) for name, fact in facts.items()})

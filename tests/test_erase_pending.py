@@ -114,8 +114,8 @@ def test_wherever_the_disk_is_full_reading_goes_on_without_it(tmp_path: Path, mo
             mind = opened(folder)
             assert [notice.code for notice in mind.notices] == ["erase_pending"]
             assert all(none_of_it(said) for said in told(mind)), room
-            assert [(m.ref, m.text) for m in mind.list(n=None).memories] == [
-                (m.ref, m.text) for m in over.list(n=None).memories
+            assert [(m.ref, m.text, m.summarised) for m in mind.list(n=None).memories] == [
+                (m.ref, m.text, m.summarised) for m in over.list(n=None).memories
             ]
             assert longterm.read(mind) == longterm.read(over)
             assert mind.recall(HARMLESS[1], touch=False).hits[0].memory.text == HARMLESS[1]
@@ -251,3 +251,24 @@ def test_the_doctor_names_what_is_not_over(
     with full_disk(monkeypatch):
         main(["doctor", "--mind", str(pending)])
     assert "抹去还没做完" in capsys.readouterr().out
+
+
+def test_the_panel_and_an_agent_are_told_too(pending: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every answer while it is so, as a person is with every command; and not of it once it is over."""
+    from nebula.mcp import server as mcp
+    from nebula.panel.server import Panel
+
+    sound = opened(pending.parent / "sound")
+    sound.add(HARMLESS[0])
+    with full_disk(monkeypatch):
+        for mind, expected in ((opened(pending), 1), (sound, 0)):
+            tools = mcp.Tools(mind, None)
+            recall, show = (mcp._refusing(tool, tools) for tool in (tools.recall, tools.show))
+            for answer in (recall(ASKED), recall(HARMLESS[0]), show(mind.list().memories[0].ref)):
+                texts = [one.text for one in answer.content if one.type == "text"]
+                assert sum("抹去" in text for text in texts) == expected
+                assert none_of_it(repr(answer))
+            assert tools.told() == []
+            panel = Panel(mind, "t" * 43)
+            for shown in (panel.state(), panel.recall({"query": ASKED})):
+                assert sum("抹去" in notice for notice in shown["notices"]) == expected

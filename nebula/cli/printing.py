@@ -200,7 +200,7 @@ def _write_utf8(data: bytes) -> None:
 def show_notices(notices: Sequence[Notice]) -> None:
     """One line each on stderr."""
     for notice in notices:
-        tell(messages.say(f"notice.{notice.code}", **notice.facts))
+        tell(messages.told(notice.code, notice.facts))
 
 
 def tell(sentence: str) -> None:

@@ -75,4 +75,4 @@ def listed(name: str, rows: Sequence[Mapping[str, Any]], **more: object) -> dict
 
 def said(notices: Iterable[Notice]) -> list[str]:
     """Notices as sentences."""
-    return [messages.say(f"notice.{notice.code}", **notice.facts)[:300] for notice in list(notices)[:5]]
+    return [messages.told(notice.code, notice.facts)[:300] for notice in list(notices)[:5]]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from nebula.mind import Mind
+    from nebula.results import Notice
 
 Ledger = Literal["notes", "profile", "promises", "tacts", "thoughts"]
 Searched = Literal["notes", "profile", "promises", "tacts", "thoughts", "summaries"]
@@ -112,15 +113,20 @@ def _answer(data: Any, text: str = "") -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=said_as)], structured_content=data)
 
 
-def _refusing(tool: Callable[..., CallToolResult]) -> Callable[..., CallToolResult]:
-    """A refusal is an answer that the agent reads: what happened, where, what to do next."""
+def _refusing(tool: Callable[..., CallToolResult], tools: Tools) -> Callable[..., CallToolResult]:
+    """A refusal is an answer that the agent reads: what happened, where, what to do next.
+
+    What a person is told at a command's end, that an erase or a move is not over, stands below the answer.
+    """
 
     @functools.wraps(tool)
     def door(*args: Any, **kwargs: Any) -> CallToolResult:
         try:
-            return tool(*args, **kwargs)
+            answer = tool(*args, **kwargs)
         except NebulaError as error:
             raise ToolError(f"{error.code}: {error.message} {error.hint}") from error
+        answer.content += [TextContent(type="text", text=sentence) for sentence in tools.told()]
+        return answer
 
     return door
 
@@ -131,9 +137,17 @@ class Tools:
     def __init__(self, mind: Mind, project: str | None) -> None:
         self._opened = mind
         self._project = project
+        self._notices: Sequence[Notice] = ()
 
     def _mind(self) -> Mind:
-        return self._opened.under(self._opened.overrides)
+        mind = self._opened.under(self._opened.overrides)
+        self._notices = mind.notices
+        return mind
+
+    def told(self) -> list[str]:
+        """What should be known of the mind as this call found it; once."""
+        notices, self._notices = self._notices, ()
+        return said(notices)
 
     def remember(
         self,
@@ -282,7 +296,7 @@ def serve(mind: Mind, project: str | None = None) -> None:
     wire = os.dup(1)
     os.dup2(2, 1)  # what is logged before the protocol takes its stream is not for the client
     held, told = Tools(mind, project), messages.say("mcp.instructions")
-    tools = [strict(_refusing(getattr(held, name)), name, hints) for name, hints in HINTS.items()]
+    tools = [strict(_refusing(getattr(held, name), held), name, hints) for name, hints in HINTS.items()]
     server = BoundedServer("nebula", version=__version__, instructions=told, tools=tools, log_level="ERROR")
 
     async def answer() -> None:

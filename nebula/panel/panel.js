@@ -13,6 +13,7 @@
     const found = await answer.json().catch(() => ({}));
     $("problem").textContent = answer.ok ? "" : found.error || say("panel.refused");
     if (!answer.ok) throw new Error(String(answer.status));
+    if (found.notices) $("notices").textContent = found.notices.join(" ");
     return found;
   }
 

@@ -82,7 +82,12 @@ class Panel:
                 "mood": _mood(self._mind.mood()),
                 "provider": self._mind.settings.mood.provider,
                 "layers": outlook.stats(self._mind).layers,
+                "notices": self._notices(),
             }
+
+    def _notices(self) -> list[str]:
+        """What should be known of the mind as it lies there: an erase or a move that is not over is gone on with."""
+        return [messages.told(one.code, one.facts) for one in self._mind.under(self._mind.overrides).notices]
 
     def map(self) -> bytes:
         """The sky under the settings in force."""
@@ -109,13 +114,14 @@ class Panel:
             ranks = {
                 hit.memory.ref: rank for rank, hit in enumerate(before.recall(query, n=30, touch=False).hits, start=1)
             }
-            hits = self._mind.recall(query, n=HITS, touch=False).hits
+            hits, notices = self._mind.recall(query, n=HITS, touch=False).hits, self._notices()
         return {
+            "notices": notices,
             "hits": [
                 {"ref": h.memory.ref, "text": h.memory.text[:200], "label": h.label, "score": h.score,
                  "before": ranks.get(h.memory.ref), "now": rank}
                 for rank, h in enumerate(hits, start=1)
-            ]
+            ],
         }  # fmt: skip
 
     def feel(self, body: dict[str, Any]) -> dict[str, Any]:
