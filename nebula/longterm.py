@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from nebula import clock, private
 from nebula.errors import ChangedMeanwhile, FileUnusable, LedgerUnusable, check_unicode
 from nebula.mindlib import files
+from nebula.origins import ORIGIN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nebula.mind import Mind
+    from nebula.mindlib.store import Store
 
 NAME = "longterm.md"
 HISTORY = "longterm.history.jsonl"
@@ -27,10 +29,11 @@ def read(mind: Mind) -> str:
         raise FileUnusable(mind.store.named(NAME), files.reason(error)) from error
 
 
-def write(mind: Mind, text: str, before: str) -> bool:
+def write(mind: Mind, text: str, before: str, *, at: str | None = None) -> bool:
     """Replace the text that was `before`; the earlier one goes into the history first. -> whether it changed.
 
-    Private passages are left out.
+    Private passages are left out. `at` is when the text was written: None is now, "" not known. Of a first text the
+    history keeps that alone.
 
     Raises ChangedMeanwhile where another has written since, WriteFailed, LockedTooLong.
     """
@@ -41,8 +44,10 @@ def write(mind: Mind, text: str, before: str) -> bool:
             raise ChangedMeanwhile(mind.store.named(NAME))
         if text == before:
             return False
-        if before:
-            mind.store.append_lines(HISTORY, [{"at": clock.write(mind.now()), "text": before}], durable=True)
+        when = clock.write(mind.now()) if at is None else at
+        if before or when:
+            line = {"at": when, **({"text": before} if before else {})}
+            mind.store.append_lines(HISTORY, [line], durable=True)
         mind.store.put_document(NAME, text.encode())
     return True
 
@@ -51,6 +56,15 @@ def history(mind: Mind) -> Sequence[tuple[str, str]]:
     """(until when it stood, text) of every earlier text, oldest first."""
     lines = (line.obj for line in mind.store.scan(HISTORY).lines)
     return [(str(line.get("at", "")), str(line["text"])) for line in lines if "text" in line]
+
+
+def since(store: Store) -> str:
+    """When a mind's own text was written; "" where its history does not tell. What a merge brought says nothing of it.
+
+    An edit by other means than nebula's is on no record.
+    """
+    own = (line for line in store.events(HISTORY) if ORIGIN not in line and "erased" not in line)
+    return max((line["at"] for line in own if "at" in line), default="")
 
 
 def digest(text: str) -> str:

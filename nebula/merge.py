@@ -2,13 +2,13 @@
 
 Records are told by `uid`, lines by what they say, so that merging again adds nothing, and merging back gives the other
 machine the same. Where both changed one field of a memory, the later change holds, on both. What was erased here does
-not come back; what was erased there and stands here still is named, since only the user's word erases. Settings stay
-each machine's own.
+not come back; what was erased there and stands here still is named, since only the user's word erases. Of the
+handwritten notes the later text holds, on both, and the other stands in the history. Settings stay each machine's own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock, longterm, origins, seals, transfer
@@ -29,11 +29,15 @@ WHY = "merge"
 
 @dataclass(frozen=True)
 class Merged:
-    """What came, how many fields were settled by time, and whether the other's long-term notes went to the history."""
+    """What came, how many fields were settled by time, and what became of the other's long-term notes.
+
+    They went to the history (`notes_kept`), or hold now, and ours stand there (`notes_taken`).
+    """
 
     imported: Imported
     settled: int
     notes_kept: bool
+    notes_taken: bool
     notices: list[Notice]
 
 
@@ -44,11 +48,13 @@ def merge(mind: Mind, folder: Path, *, progress: Callable[[int, int], None] | No
     if corrections:
         mind.store.append_lines(CHANGES, corrections, durable=True)
         mind.follow()
-    kept = done.longterm == transfer.KEPT and _keep_notes(mind, folder)
+    taken = done.longterm == transfer.KEPT and _take_notes(mind, folder)
+    kept = done.longterm == transfer.KEPT and not taken and _keep_notes(mind, folder)
+    done = replace(done, longterm=transfer.ADDED) if taken else done
     there = {str(obj["uid"]) for kind in LEDGERS for obj in Store(folder).erased(kind.name) if obj.get("uid")}
     still = [memory.ref for memory in mind.store.read_all().memories if memory.uid in there]
     notices = [Notice("erased_there", {"refs": " ".join(still)})] if still else []
-    return Merged(done, len(corrections), kept, [*done.notices, *notices])
+    return Merged(done, len(corrections), kept, taken, [*done.notices, *notices])
 
 
 def _later_holds(mind: Mind, run: str) -> list[dict[str, Any]]:
@@ -79,6 +85,18 @@ def _sets(lines: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str, A
             for name, value in values.items():
                 if name in changes.CHANGEABLE:
                     yield ref, str(line.get("at", "")), name, value
+
+
+def _take_notes(mind: Mind, folder: Path) -> bool:
+    """Let the other's handwritten notes hold, where they are known to be the later ones; ours go into the history.
+
+    Of texts that the histories give no time, or one and the same, nobody can say: each machine keeps its own.
+    """
+    there = Store(folder)
+    theirs, at = transfer.notes_of(there), longterm.since(there)
+    if not theirs or at <= longterm.since(mind.store) or seals.stones(mind.store).knows(origins.of_text(theirs)):
+        return False
+    return longterm.write(mind, theirs, longterm.read(mind), at=at)
 
 
 def _keep_notes(mind: Mind, folder: Path) -> bool:

@@ -254,7 +254,7 @@ def _longterm(mind: Mind, source: _Source, *, write: bool) -> str:
     if source.stones.knows(origins.of_text(text)):
         return KEPT
     if write:
-        longterm.write(mind, text, "")
+        longterm.write(mind, text, "", at=longterm.since(source.store))
     return ADDED
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, erase, longterm, merge, moods, night
+from nebula import amend, erase, longterm, merge, moods, night, transfer
 from nebula.mind import Mind
 from nebula.mindlib.store import SIDE_LEDGERS
 from nebula.recall.hit import Filters
@@ -230,3 +230,47 @@ def test_two_random_lives_unite(seed: int) -> None:
 @given(st.integers(0, 2**32))
 def test_two_random_lives_unite_at_full_size(seed: int) -> None:
     _united(seed)
+
+
+def test_the_later_handwritten_notes_hold_on_both(tmp_path: Path) -> None:
+    """Whoever merges first; the earlier ones stand in the history, and merging again changes nothing."""
+    here, there = pair(tmp_path)
+    longterm.write(here.later(1), "住在青岛\n", "")
+    longterm.write(there.later(5), "住在烟台\n", "")
+    assert not merge.merge(there.later(1), here.folder).notes_taken
+    assert merge.merge(here.later(1), there.folder).notes_taken
+    for machine in (here, there):
+        assert longterm.read(machine.mind) == "住在烟台\n"
+        assert "住在青岛\n" in [text for _, text in longterm.history(machine.mind)]
+    longterm.write(here.later(60), "住在威海\n", "住在烟台\n")
+    longterm.write(there.later(10), "住在烟台，靠海\n", "住在烟台\n")
+    assert merge.merge(there.later(90), here.folder).notes_taken
+    merge.merge(here.later(90), there.folder)
+    for machine in (here, there):
+        before = machine.held()
+        again = merge.merge(machine.later(1), (there if machine is here else here).folder)
+        assert (again.notes_taken, again.notes_kept, machine.held()) == (False, False, before)
+        assert longterm.read(machine.mind) == "住在威海\n"
+        assert "住在烟台，靠海\n" in [text for _, text in longterm.history(machine.mind)]
+
+
+def test_handwritten_notes_of_no_known_time_stay_each_machine_s_own(tmp_path: Path) -> None:
+    """Written with another program, or taken over from such a mind; the other's are in the history."""
+    here, there = pair(tmp_path)
+    (here.folder / longterm.NAME).write_text("这边\n", "utf-8")
+    (there.folder / longterm.NAME).write_text("那边\n", "utf-8")
+    newer = Machine(tmp_path / "newer")
+    transfer.import_folder(newer.later(99), there.folder)
+    (there.folder / longterm.NAME).write_text("那边改了\n", "utf-8")
+    for machine, other, own in ((here, there, "这边\n"), (there, here, "那边改了\n"), (there, newer, "那边改了\n")):
+        done = merge.merge(machine.later(1), other.folder)
+        assert (done.notes_taken, longterm.read(machine.mind)) == (False, own)
+
+
+def test_handwritten_notes_that_were_erased_do_not_come_back(tmp_path: Path) -> None:
+    here, there = pair(tmp_path)
+    longterm.write(here.later(1), "灯塔的看守姓顾\n", "")
+    longterm.write(there.later(5), "灯塔的看守姓顾\n", "")
+    erase.erase(here.later(9), erase.plan(here.mind, ["n2"]))
+    assert not merge.merge(here.later(1), there.folder).notes_taken
+    assert "顾" not in longterm.read(here.mind)

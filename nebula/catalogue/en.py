@@ -512,6 +512,7 @@ SENTENCES: dict[str, str] = {
     "export.done": "{file}, {size}",
     "help.merge": "The union with another machine's mind; again is once, and both ways is the same.",
     "merge.settled": "{n} fields were changed on both sides: the later change holds",
+    "merge.notes_taken": "The other's long-term notes are the later ones; yours are in `nebula longterm history`",
     "merge.notes": "The other's long-term notes are in `nebula longterm history`",
     "notice.unsealed": "Erased, but the key {path} could not be written: some of it is not known if an old copy comes.",
     "notice.seals_elsewhere": "{n} marks of what was erased know nothing: another machine's, or their key is lost.",

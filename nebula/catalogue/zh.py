@@ -504,6 +504,7 @@ SENTENCES: dict[str, str] = {
     "export.done": "{file}，{size}",
     "help.merge": "与另一台机器上的心合并；再做一次不会重复，两边结果一致。",
     "merge.settled": "两边都改过的字段 {n} 个：以较晚的为准",
+    "merge.notes_taken": "对方的长期笔记更新，以它为准；这里原来的在 `nebula longterm history` 里",
     "merge.notes": "对方的长期笔记在 `nebula longterm history` 里",
     "notice.unsealed": "抹去了，但写不了密钥 {path}：旧副本再来时，有些会认不出来。",
     "notice.seals_elsewhere": "{n} 个抹去的记号出自别的机器，或密钥丢了：它们认不出再来的东西。",

@@ -114,9 +114,10 @@ def merge(run: Run, source: Source) -> Outcome:
     lines = _lines(came, dry_run=False)
     if found.settled:
         lines.append([(messages.say("merge.settled", n=found.settled), "")])
-    if found.notes_kept:
-        lines.append([(messages.say("merge.notes"), "")])
-    data = {**_data(came, dry_run=False), "settled": found.settled, "notes_kept": found.notes_kept}
+    if found.notes_kept or found.notes_taken:
+        lines.append([(messages.say("merge.notes_taken" if found.notes_taken else "merge.notes"), "")])
+    notes = {"notes_kept": found.notes_kept, "notes_taken": found.notes_taken}
+    data = {**_data(came, dry_run=False), "settled": found.settled, **notes}
     return Outcome(data, lines, notices=[*_notices(came)[: len(came.damages) > 0], *found.notices])
 
 
