@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import origins, seals
 from nebula.errors import EraseUnfinished, LedgerUnusable, LockedTooLong, WriteFailed
-from nebula.mindlib import chain, changes, erasing, files, quotes
-from nebula.mindlib.erasing import QUARANTINE, WRITTEN, joined
+from nebula.mindlib import chain, erasing, files, quotes
+from nebula.mindlib.erasing import QUARANTINE, WHY, WRITTEN, joined
 from nebula.mindlib.record import BY_NAME
 from nebula.mindlib.store import CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, Store
 from nebula.results import Notice
@@ -34,7 +34,6 @@ LOCK = ".erase.lock"
 LOCKS = (LOCK, ".consolidate.lock", ".longterm.lock", ".mood.lock", ".capture.lock")
 #: Whole files with words of people in them that are derived and made again.
 DERIVED = ("mood-state.json", "星图.html")
-WHY = "erase"
 
 
 def begin(store: Store, job: Job) -> None:
@@ -128,10 +127,8 @@ def _sealed(under: bytes, origin: str, line: Mapping[str, Any], was: Mapping[str
 
 def _release(store: Store, job: Job) -> None:
     """Notes that an erased summary covered are free for the next night to digest."""
-    gone = set(job.summaries)
-    bound = [m.ref for m in store.read_all(kinds=["notes"]).memories if m.ref in job.released and m.summarised in gone]
-    if bound:
-        lines = [changes.set_line(job.at, ref, {"summarised": ""}, WHY) for ref in bound]
+    lines = erasing.freeing(job, store.events(CHANGES)) if job.released else []
+    if lines:
         store.append_lines(CHANGES, lines, durable=True)
 
 

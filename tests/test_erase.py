@@ -18,10 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, erase, erasure, longterm, maps, moods, night
+from nebula import amend, erase, longterm, maps, moods, night
 from nebula.errors import UnknownRef, WrongUsage
 from nebula.mind import Mind
-from nebula.mindlib import chain, files, quotes
+from nebula.mindlib import chain, erasing, files, quotes
 from nebula.mindlib.store import ERASING, SIDE_LEDGERS, Store
 from nebula.recall.hit import Filters
 from tests.invented import DrawnEncoder
@@ -333,7 +333,7 @@ def test_the_chain_holds_after_it_and_says_what_was_done(tmp_path: Path) -> None
     assert [act["why"] for act in after.acts] == ["erase"]
     assert after.acts[0]["changed"]["notes.jsonl"] == 2, "the memory, and the broken line that quoted it"
     assert len(after.digests["notes.jsonl"]) == len(before.digests["notes.jsonl"]) - 1
-    assert erasure.WHY == "erase"
+    assert erasing.WHY == "erase"
 
 
 # drawn minds

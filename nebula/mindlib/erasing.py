@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nebula.errors import LedgerUnusable
-from nebula.mindlib import files, ledger, quotes
+from nebula.mindlib import changes, files, ledger, quotes
 from nebula.mindlib.record import BY_NAME, derived_uid, reason_unreadable, split_ref, tombstone
 from nebula.mindlib.store import CAPTURED, CHANGES, HANDED_OUT, SIDE_LEDGERS, TAGS, Namer
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 #: Whole files with words of people in them that are cut.
 WRITTEN = ("longterm.md", "consolidate.log")
 QUARANTINE = "quarantine"
+WHY = "erase"
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,25 @@ class Cover:
         if kind:
             return joined(ledger_lines(kind, self.job, self.job.sought, _bare), data)
         if name in SIDE_LEDGERS:
-            return joined(side_lines(name, self.job, self.job.sought), data)
+            left = joined(side_lines(name, self.job, self.job.sought), data)
+            return left + _freed(self.job, left) if name == CHANGES else left
         if name in WRITTEN:
             return cut_text(self.job.sought, data)
         if name.startswith(f"{QUARANTINE}/"):
             return without_quotes(self.job.sought, data)
         return b"" if name == HANDED_OUT else data
+
+
+def freeing(job: Job, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The changes that free notes for the next night, which a summary that goes had digested by `lines` of changes."""
+    deltas, gone = changes.fold(lines), set(job.summaries)
+    bound = [ref for ref in job.released if ref in deltas and deltas[ref].fields.get("summarised") in gone]
+    return [changes.set_line(job.at, ref, {"summarised": ""}, WHY) for ref in bound]
+
+
+def _freed(job: Job, data: bytes) -> bytes:
+    lines = ledger.dump(freeing(job, (obj for _, obj in ledger.objects(data) if obj is not None)))
+    return lines if not data or data.endswith(b"\n") else b"\n" + lines
 
 
 def _bare(memory: Memory, obj: Mapping[str, Any]) -> tuple[str, Sequence[str]]:
