@@ -234,6 +234,18 @@ def test_it_names_the_line(tmp_path: Path, what: str, line: int) -> None:
     assert verify.verify(mind).faults == found.faults, "looking does not make it good"
 
 
+def test_a_last_line_that_lost_only_its_newline_is_unchanged(tmp_path: Path) -> None:
+    """Another program may end a file so; what it says is what was written, and the next line begins on its own."""
+    mind = chained(tmp_path / "mind")
+    path = tmp_path / "mind" / "notes.jsonl"
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))
+    assert verify.verify(mind).ok
+    mind.add("后来的一条")
+    assert verify.verify(mind).ok
+    path.write_bytes(path.read_bytes()[:-2])
+    assert not verify.verify(mind).ok, "a byte of it is gone"
+
+
 def test_every_ledger_is_chained(tmp_path: Path) -> None:
     mind = chained(tmp_path / "mind")
     amend.change(mind, ["n1"], {"imp": 0.9}, "set")

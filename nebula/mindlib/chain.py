@@ -72,10 +72,10 @@ def read(folder: Path) -> Chain:
 
 
 def faults(chain: Chain, name: str, data: bytes) -> list[Fault]:
-    """Every line of a file that is not as it was chained."""
+    """Every line of a file that is not as it was chained; a last one that lost only its newline is."""
     import difflib
 
-    then, now = list(chain.digests.get(name, ())), digests(data)
+    then, now = list(chain.digests.get(name, ())), [digest(line) for line in ledger.split(data)]
     if now[: len(then)] == then:
         return []
     first = next((at for at, (a, b) in enumerate(zip(then, now, strict=False)) if a != b), min(len(then), len(now)))
