@@ -37,8 +37,8 @@ class Moved:
 def move(mind: Mind, target: Path) -> Moved:
     """Move the mind to `target`, which must be absent or an empty folder; links in the folder are not followed.
 
-    Raises FileUnusable where no mind lies or something lies at the target, WrongUsage for a place within itself,
-    WriteFailed, LockedTooLong; then all is where it was.
+    Raises FileUnusable where no mind lies, something lies at the target, or a pipe or the like lies in the folder,
+    WrongUsage for a place within itself, WriteFailed, LockedTooLong; then all is where it was.
     """
     source, target = mind.folder.absolute(), target.absolute()
     if source.is_symlink():  # only the link would go, and two minds be left
@@ -49,6 +49,9 @@ def move(mind: Mind, target: Path) -> Moved:
         raise WrongUsage("mind move DIR", "within", place=target)
     if target.exists() and (not target.is_dir() or target.is_symlink() or any(target.iterdir())):
         raise FileUnusable(target, "not empty")
+    odd = next((path for path in source.rglob("*") if not (path.is_symlink() or path.is_file() or path.is_dir())), None)
+    if odd is not None:  # a pipe would be waited for without end
+        raise FileUnusable(odd, "not a regular file")
     files.make_folder(target.parent)
     with contextlib.ExitStack() as held:
         for name in (*erasure.LOCKS, *(name for name in ledgers() if (source / name).exists())):

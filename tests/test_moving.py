@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nebula import erase, relocate
+from nebula.errors import FileUnusable
 from nebula.mind import Mind
 from nebula.mindlib import files
 from nebula.mindlib.store import MOVING
@@ -131,3 +132,16 @@ def test_two_places_that_differ_are_told_of(tmp_path: Path) -> None:
     notices = Mind(source).notices
     assert [(notice.code, notice.facts["other"]) for notice in notices] == [("move_differs", target)]
     assert len(Mind(target).store.read_all().memories) == 2
+
+
+@pytest.mark.parametrize("within", ["", "subjects"])
+def test_a_pipe_in_the_folder_is_refused_not_waited_for(tmp_path: Path, within: str) -> None:
+    source, target = tmp_path / "mind", tmp_path / "there"
+    mind = Mind(source)
+    mind.add(SAID)
+    (source / within).mkdir(exist_ok=True)
+    os.mkfifo(source / within / "pipe")
+    with pytest.raises(FileUnusable, match="pipe"):
+        relocate.move(mind, target)
+    assert not target.exists()
+    assert [memory.text for memory in Mind(source).store.read_all().memories] == [SAID]
