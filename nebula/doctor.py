@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from nebula.mindlib.ledger import Damage
     from nebula.places import Place
     from nebula.results import Built
 
@@ -160,7 +161,7 @@ def _conflicted(folder: Path) -> list[str]:
 
 def _memories(patient: _Patient) -> Check:
     counts: dict[str, int] = {}
-    damages: list[str] = []
+    met: list[Damage] = []
     repeated: list[str] = []
     refusals: list[NebulaError] = []
     for kind in LEDGERS:
@@ -170,23 +171,24 @@ def _memories(patient: _Patient) -> Check:
             refusals.append(error)
             continue
         counts[kind.name] = len(reading.memories)
-        damages += [_say("line", file=damage.path.name, line=damage.line) for damage in reading.damages]
+        met += reading.damages
         repeated += [memory.ref for memory in reading.memories if memory.repeated]
     for name in SIDE_LEDGERS:
         try:
-            damages += [_say("line", file=name, line=damage.line) for damage in patient.store.scan(name).damages]
+            met += patient.store.scan(name).damages
         except NebulaError as error:
             refusals.append(error)
-    return _counted(patient, counts, damages, repeated, refusals)
+    return _counted(patient, counts, met, repeated, refusals)
 
 
 def _counted(
     patient: _Patient,
     counts: Mapping[str, int],
-    damages: list[str],
+    met: list[Damage],
     repeated: list[str],
     refusals: list[NebulaError],
 ) -> Check:
+    damages, unknown = ([_line(one) for one in met if one.whole == whole] for whole in (False, True))
     total = sum(counts.values())
     shown = " · ".join(f"{kind.chinese} {counts[kind.name]}" for kind in LEDGERS if counts.get(kind.name))
     line = _say("memories", total=total, shown=shown) if total else _say("empty")
@@ -194,9 +196,10 @@ def _counted(
     hints = [
         _joined([*(refusal.message for refusal in refusals), refusals[0].hint]) if refusals else "",
         _say("damaged", n=len(damages), where=_some(damages)) if damages else "",
+        _say("unknown_kind", n=len(unknown), where=_some(unknown)) if unknown else "",
         _say("repeated", refs=_some(repeated)) if repeated else "",
     ]
-    status = "bad" if damages or refusals else "warn" if repeated else "ok"
+    status = "bad" if damages or refusals else "warn" if repeated or unknown else "ok"
     due, overdue = _due(patient) if counts.get("promises") and not refusals else ([], [])
     hints += [
         _say("due", refs=_some(due)) if due else "",
@@ -205,8 +208,12 @@ def _counted(
     if not total and not any(hints):
         hints = [_elsewhere(elsewhere) if elsewhere else _say("first")]
     facts = {"counts": counts, "damages": damages, "repeated": repeated, "elsewhere": [str(at) for at in elsewhere]}
-    facts |= {"due": due, "overdue": overdue}
+    facts |= {"due": due, "overdue": overdue, "unknown": unknown}
     return Check("memories", status, line, _joined(hints), facts)
+
+
+def _line(damage: Damage) -> str:
+    return _say("line", file=damage.path.name, line=damage.line)
 
 
 def _due(patient: _Patient) -> tuple[list[str], list[str]]:

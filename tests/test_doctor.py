@@ -108,6 +108,16 @@ def test_damaged_lines_by_file_and_line(mind: Mind) -> None:
     assert not looked_at(mind.folder).ok
 
 
+def test_lines_of_a_later_version_are_no_damage(mind: Mind) -> None:
+    """Whole objects of a kind unknown here: told of, by file and line; repair leaves them."""
+    with (mind.folder / "notes.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"kind":"later","value":1}\n')
+    found = check(mind.folder, "memories")
+    assert (found.status, found.facts["damages"]) == ("warn", [])
+    assert found.facts["unknown"] == ["notes.jsonl 第 3 行"]
+    assert "notes.jsonl 第 3 行" in found.hint
+
+
 def test_repeated_ids_are_listed(mind: Mind) -> None:
     line = {"id": 1, "at": "2026-05-01T09:00:00", "text": "同一个编号", "uid": "00000000000000ff"}
     with (mind.folder / "notes.jsonl").open("a", encoding="utf-8") as file:

@@ -30,11 +30,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Damage:
-    """A line that can't be read: file, physical line counted from 1, reason."""
+    """A line that can't be read: file, physical line counted from 1, reason.
+
+    `whole`: it is an object, of a kind unknown here, perhaps a later version's; repair leaves it.
+    """
 
     path: Path
     line: int
     reason: str
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def scan(
         if reason is None:
             lines.append(Line(base + start, stop - start, obj))
             continue
-        damages.append(Damage(path, number, reason))
+        damages.append(Damage(path, number, reason, isinstance(obj, dict)))
         if not whole:
             return Scan(lines, damages, base + start)
     return Scan(lines, damages, base + end)

@@ -76,7 +76,7 @@ class PostgresStore(Store):
             if why is None:
                 lines.append(Line(place, len(raw), obj))
             else:
-                damages.append(Damage(Path(_file(name)), place + 1, why))
+                damages.append(Damage(Path(_file(name)), place + 1, why, isinstance(obj, dict)))
         return Scan(lines, damages, rows[-1][0] + 1 if rows else start)
 
     def scan_on(self, name: str, start: int, before: str, limit: int | None = None) -> tuple[Scan, str]:
