@@ -90,6 +90,7 @@ class Appender:
         written = 0
         try:
             written = os.write(self.descriptor, data)
+            end = os.lseek(self.descriptor, 0, os.SEEK_CUR)  # theirs may come in even between the look and the write
             if written != len(data):
                 raise OSError(28, "disk full")
             if durable:
@@ -97,9 +98,8 @@ class Appender:
         except OSError as error:
             self._cut_back(written)
             raise WriteFailed(self.path, error.strerror or str(error)) from error
-        offset = self.size + len(guard)
-        self.size += len(data)
-        return offset
+        self.size = end
+        return end - len(lines)
 
     def _cut_back(self, written: int) -> None:
         """Take back what a failed write left, unless a program without our lock appended too: its bytes are not ours.

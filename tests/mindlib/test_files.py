@@ -146,3 +146,22 @@ def test_an_append_after_a_foreign_one_cuts_back_to_it(tmp_path: Path, monkeypat
         with pytest.raises(WriteFailed):
             file.append(b'{"id":2}\n')
     assert path.read_bytes() == b'{"id":1}\n{"id":7}\n'
+
+
+def test_an_append_tells_where_it_stands_whatever_came_in_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stranger's line that came in after our look, even between the look and the write."""
+    path, true = tmp_path / "notes.jsonl", os.write
+
+    def meddled(descriptor: int, data: bytes) -> int:
+        with path.open("ab") as other:
+            other.write(b'{"id":7}\n')
+        return true(descriptor, data)
+
+    with files.appending(path) as file:
+        monkeypatch.setattr(os, "write", meddled)
+        places = [file.append(line) for line in (b'{"id":1}\n', b'{"id":2}\n')]
+    monkeypatch.undo()
+    data = path.read_bytes()
+    assert [data[place : place + 9] for place in places] == [b'{"id":1}\n', b'{"id":2}\n']
