@@ -18,7 +18,7 @@ from nebula import clock, longterm, origins, screen, seals
 from nebula.errors import FileUnusable, LedgerUnusable, SettingsUnusable, WrongUsage
 from nebula.index import has_numpy
 from nebula.mindlib import changes, files
-from nebula.mindlib.record import LEDGERS, derived_uid, split_ref
+from nebula.mindlib.record import FAR, LEDGERS, derived_uid, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
 from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
 from nebula.settings import build
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.results import Notice
 
-#: Ids from here on are given anew: no mind counts so far, and one near the last id would leave none for what follows.
-FAR = 10**9
 ADDED, KEPT, ABSENT, UNUSABLE = "added", "kept", "absent", "unusable"
 
 

@@ -15,7 +15,7 @@ from nebula import amend, clock, night, transfer
 from nebula.errors import FileUnusable, NothingToUndo, WrongUsage
 from nebula.mind import Mind
 from nebula.mindlib import files
-from nebula.mindlib.record import MAX_ID
+from nebula.mindlib.record import FAR, MAX_ID
 from nebula.mindlib.store import Store
 from nebula.recall.hit import Filters
 from tests.invented import Drawn, DrawnEncoder
@@ -329,7 +329,7 @@ def test_undo_takes_back_the_import_and_no_run_of_there(tmp_path: Path) -> None:
     assert mind.get("n1").imp == 0.3
 
 
-@pytest.mark.parametrize("number", [MAX_ID, MAX_ID - 1, transfer.FAR])
+@pytest.mark.parametrize("number", [MAX_ID, MAX_ID - 1, FAR])
 def test_an_id_far_off_is_given_anew(tmp_path: Path, number: int) -> None:
     """What is written later can still be read, and refs follow. An id that is none is a damage, and no ref names it."""
     far = [{"id": 1, "text": "近"}, {"id": number, "text": "远"}, {"id": MAX_ID + 1, "text": "太远"}]

@@ -14,7 +14,7 @@ from nebula.index import nearest, segments, state, vectors
 from nebula.index.manifest import Folded, Manifest, Source
 from nebula.index.view import read_line
 from nebula.mindlib import changes
-from nebula.mindlib.record import LEDGER_CODE, LEDGERS, LedgerKind
+from nebula.mindlib.record import FAR, LEDGER_CODE, LEDGERS, LedgerKind, following
 from nebula.mindlib.store import FOLDED, Store, highest_ref
 from nebula.quick import dataclass
 
@@ -153,10 +153,11 @@ def _read_slices(store: Store, parts: Parts, changed: Sequence[LedgerKind], mode
     for kind in changed:
         before = sources.get(kind.file)
         sources[kind.file], lines = _read_new(store, kind, before)
-        goes_back = before is not None and any(line.obj["id"] < next_id.get(kind.name, 1) for line in lines)
+        ids, known = [line.obj["id"] for line in lines], next_id.get(kind.name, 1)
+        goes_back = before is not None and any(number < known or number >= FAR for number in ids)
         erased = [obj["id"] for obj in store.erased(kind.name)] if goes_back else []
         arrivals += segments.name_lines(kind.name, lines, table, erased)
-        next_id[kind.name] = max([next_id.get(kind.name, 1), *(line.obj["id"] + 1 for line in lines)])
+        next_id[kind.name] = max(known, following([known - 1, *ids]))
     parts.manifest = replace(parts.manifest, sources=sources, next_id=next_id)
     parts.changed = True
     arrivals.sort(key=lambda a: (a.memory.seconds, LEDGER_CODE[a.memory.ledger], a.offset))

@@ -15,7 +15,7 @@ from nebula import clock
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ EMOTIONS: Mapping[str, str] = {
 EMO_WORDS: Mapping[str, str] = {**{k: k for k in EMOTIONS}, **{v: k for k, v in EMOTIONS.items()}}
 SAY = ("never", "if-asked", "gently", "freely")
 MAX_ID = 2**53 - 1
+#: Ids from here on are far off: no mind counts so far, and the next id does not follow one that another program gave.
+FAR = 10**9
 _UID = re.compile(r"[0-9a-f]{16}")
 _REF = re.compile(r"([npothsNPOTHS])([0-9]{1,16})")
 
@@ -171,6 +173,17 @@ def split_ref(ref: str) -> tuple[str, int] | None:
 def is_uid(ref: str) -> bool:
     """Whether it has the form of a uid, 16 hex digits."""
     return _UID.fullmatch(ref) is not None
+
+
+def following(taken: Iterable[int]) -> int:
+    """The id that comes after all that are taken, in an empty ledger 1.
+
+    Of ids that are far off, such as another program's times, none has the next one follow, or one line near the last
+    id there is would leave none; only where the nearer ones are used up, the highest of all has. (4, FAR + 7) -> 5.
+    """
+    ids = list(taken)
+    near = max((number for number in ids if number < FAR), default=0) + 1
+    return near if near < FAR else max(ids) + 1
 
 
 def default_via(ledger: str) -> str:

@@ -17,8 +17,11 @@ from nebula.mindlib import changes as changes_module
 from nebula.mindlib import files, ledger, prefix
 from nebula.mindlib.record import (
     BY_NAME,
+    FAR,
+    MAX_ID,
     Memory,
     derived_uid,
+    following,
     from_object,
     is_tombstone,
     reason_unreadable,
@@ -234,15 +237,20 @@ class Store:
         """Write memories durably, in one call; return them as written.
 
         Ids are given here; a draft that has one keeps it where it is above all that the ledger knows. `finish` sees
-        them with their ids before they are written. Raises WriteFailed, LockedTooLong, BadValue; then nothing was.
+        them with their ids before they are written. Where a program without our lock wrote one of the ids in between,
+        ours is the repeated one. Raises WriteFailed, LockedTooLong, BadValue; then nothing was written.
         """
         files.make_folder(self.folder)
         with files.appending(self.path(kind), self.lock_timeout) as file:
             first = self._next_id(kind, file, marks or Marks())
             ids = allotted(first, [draft.id for draft in drafts])
+            if max(ids, default=0) > MAX_ID:  # a reader would pass over them
+                raise WriteFailed(file.path, f"id > {MAX_ID}")
             written = finish([replace(d, ledger=kind, id=i) for d, i in zip(drafts, ids, strict=True)])
-            file.append(ledger.dump(to_object(memory) for memory in written))
-        return written
+            known = file.size
+            end = file.append(ledger.dump(to_object(memory) for memory in written))
+            passed = _ids(file, known, end) if end > known + 1 else set()
+        return [replace(memory, repeated=True) if memory.id in passed else memory for memory in written]
 
     def append_lines(self, name: str, objects: Iterable[Mapping[str, Any]], *, durable: bool) -> None:
         """Append objects to a side ledger; counters may go unsynced (reliability 3.1)."""
@@ -344,11 +352,11 @@ class Store:
         return files.job_lock(self.folder / name, self.lock_timeout)
 
     def _next_id(self, kind: str, file: files.Appender, marks: Marks) -> int:
+        if marks.next_id.get(kind, 1) >= FAR:  # not the highest of the nearer ids
+            marks = Marks()
         start = self._still_there(BY_NAME[kind].file, file.size, marks)
-        found = ledger.scan(file.path, file.read(start), base=start, reason_unreadable=reason_unreadable)
-        highest = max((line.obj["id"] for line in found.lines), default=0)
         remembered = marks.next_id.get(kind, 1) - 1
-        return max(highest, remembered, self._highest_changed(kind, marks)) + 1
+        return following([remembered, self._highest_changed(kind, marks), *_ids(file, start, file.size)])
 
     def _highest_changed(self, kind: str, marks: Marks) -> int:
         return max(self._highest_in(name, kind, marks) for name in FOLDED)
@@ -405,6 +413,13 @@ class Store:
             raise WriteFailed(probe, error.strerror or str(error)) from error
 
 
+def _ids(file: files.Appender, start: int, end: int) -> set[int]:
+    """The ids of a held ledger's lines from byte `start` to `end`."""
+    data = file.read(start)[: end - start]
+    found = ledger.scan(file.path, data, base=start, reason_unreadable=reason_unreadable)
+    return {line.obj["id"] for line in found.lines}
+
+
 def _file(name: str) -> str:
     return BY_NAME[name].file if name in BY_NAME else name
 
@@ -441,12 +456,12 @@ def put(obj: dict[str, Any], key: str, value: object) -> None:
 
 
 def highest_ref(kind: str, changes: Iterable[Mapping[str, Any]]) -> int:
-    """The highest id of a ledger that any change mentions, 0 where none does."""
+    """The highest id of a ledger that any change mentions, but for those far off; 0 where none does."""
     highest = 0
     for line in changes:
         hits = line.get("hit")
         for ref in [line.get("ref"), *(hits if isinstance(hits, list) else [])]:
             split = split_ref(ref) if isinstance(ref, str) else None
-            if split and split[0] == kind:
+            if split and split[0] == kind and split[1] < FAR:
                 highest = max(highest, split[1])
     return highest

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 from nebula.errors import NotOnPostgres, SettingsUnusable, StoresDiffer, WriteFailed
 from nebula.mindlib import changes, files, ledger
 from nebula.mindlib.ledger import Damage, Line, Scan
-from nebula.mindlib.record import BY_NAME, Memory, reason_unreadable, to_object
+from nebula.mindlib.record import BY_NAME, FAR, MAX_ID, Memory, reason_unreadable, to_object
 from nebula.mindlib.store import CHUNK, CONFIG, FOLDED, RECENT, Marks, Store, allotted, highest_ref, put
 from nebula.places import cache_of
 from nebula.postgres import schema
@@ -272,12 +272,18 @@ def _insert(db: Any, kind: str, first: int, lines: Sequence[bytes], ids: Sequenc
 
 
 def _next_id(db: Any, kind: str) -> int:
-    """Above every id that the ledger holds or a change has named."""
+    """Above every id that the ledger holds or a change has named, but for those far off (see record.following)."""
     query = (
-        "SELECT greatest((SELECT max(id) FROM nebula.line WHERE kind = %s AND id IS NOT NULL),"
-        " (SELECT max(id) FROM nebula.high WHERE kind = %s), 0)"
+        "SELECT greatest((SELECT max(id) FROM nebula.line WHERE kind = %(kind)s AND id < %(far)s),"
+        " (SELECT max(id) FROM nebula.high WHERE kind = %(kind)s AND id < %(far)s), 0)"
     )
-    return int(db.execute(query, [kind, kind]).fetchone()[0]) + 1
+    near = int(db.execute(query, {"kind": kind, "far": FAR}).fetchone()[0])
+    if near + 1 < FAR:
+        return near + 1
+    highest = int(db.execute(query, {"kind": kind, "far": MAX_ID + 1}).fetchone()[0])
+    if highest >= MAX_ID:
+        raise WriteFailed(_file(kind), f"id > {MAX_ID}")
+    return highest + 1
 
 
 def _remember_ids(db: Any, name: str, objects: Sequence[Mapping[str, Any]]) -> None:

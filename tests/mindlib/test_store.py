@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import nebula
-from nebula.errors import BadValue, SettingsUnusable
+from nebula.errors import BadValue, SettingsUnusable, WriteFailed
+from nebula.mindlib import files
 from nebula.mindlib.changes import set_line
-from nebula.mindlib.record import Memory
+from nebula.mindlib.record import FAR, MAX_ID, Memory, following
 from nebula.mindlib.store import CHANGES, CONFIG, Store
 
 AT = "2026-05-01T09:00:00"
@@ -59,6 +61,56 @@ def test_ids_go_on_after_damage_and_after_what_changes_mention(tmp_path: Path) -
     reading = store.read("notes")
     assert [m.text for m in reading.memories] == ["一", "二", "三", "四"]
     assert [damage.line for damage in reading.damages] == [3]
+
+
+@pytest.mark.parametrize("far", [MAX_ID, MAX_ID - 1, FAR, 1_700_000_000_000])
+def test_ids_do_not_follow_one_far_off(tmp_path: Path, far: int) -> None:
+    """Another program's times, or the last id there is: ours go on from the nearer ones, in its ledger or a change."""
+    store = Store(tmp_path)
+    store.append("notes", [draft("一"), draft("二")])
+    with store.path("notes").open("ab") as file:
+        file.write(b'{"id":%d,"text":"\xe8\xbf\x9c"}\n' % far)
+    assert [m.id for m in store.append("notes", [draft("三"), draft("四")])] == [3, 4]
+    store.append_lines(CHANGES, [set_line(AT, f"n{max(far - 1, FAR)}", {"w": 2.0}, "手")], durable=False)
+    assert [m.id for m in store.append("notes", [draft("五")])] == [5]
+    assert [m.id for m in store.read("notes").memories] == [1, 2, far, 3, 4, 5]
+    assert not store.read("notes").damages
+
+
+@pytest.mark.parametrize(
+    ("taken", "next_id"),
+    [([], 1), ([4, FAR + 7], 5), ([FAR], 1), ([FAR - 1], FAR), ([FAR - 1, FAR + 3], FAR + 4), ([2, 9, 4], 10)],
+)
+def test_the_id_that_follows(taken: list[int], next_id: int) -> None:
+    assert following(taken) == next_id
+
+
+def test_where_no_id_is_left_nothing_is_written(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    held = b'{"id":%d,"text":"a"}\n{"id":%d,"text":"b"}\n' % (FAR - 1, MAX_ID)
+    store.path("notes").write_bytes(held)
+    with pytest.raises(WriteFailed):
+        store.append("notes", [draft("三")])
+    assert store.path("notes").read_bytes() == held
+
+
+def test_an_id_that_a_stranger_took_meanwhile_is_the_repeated_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its line came between our look and our write: both stay, and ours is told by its uid, as reading has it."""
+    store, append = Store(tmp_path), files.Appender.append
+    store.append("notes", [draft("一")])
+
+    def meddled(self: files.Appender, data: bytes, **named: bool) -> int:
+        with self.path.open("ab") as other:
+            other.write(b'{"id":2,"text":"theirs"}\n')
+        return append(self, data, **named)
+
+    monkeypatch.setattr(files.Appender, "append", meddled)
+    (mine,) = store.append("notes", [replace(draft("二"), uid="00000000000000ff")])
+    found = {memory.text: memory.ref for memory in store.read("notes").memories}
+    assert found == {"一": "n1", "theirs": "n2", "二": mine.ref}
+    assert mine.ref == "00000000000000ff"
 
 
 def test_a_repeated_id_is_addressed_by_its_uid(tmp_path: Path) -> None:
