@@ -1,4 +1,4 @@
-"""What the mind holds already, pointed out by its ref: the same text, nearly the same words, nearly the same meaning.
+"""What the mind holds already, pointed out by its ref: the same text but for few words, or a near meaning.
 
 A hint after the write, never an act. Candidates come from the index: the equal text, and the memories that share most
 keywords; their own tokens then decide.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nebula.index.hashing import h64
 from nebula.results import Notice
-from nebula.text import likeness
+from nebula.text import forms, likeness
 from nebula.text.keywords import keywords
 from nebula.text.simplified import simplified
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: Cosine from which a new memory may say the same as an older one of its ledger.
 SIMILAR = 0.9
-#: The share of words from which two texts are nearly the same, and the tokens that both need: everyday notes of a few
-#: words are alike by nature.
+#: The share of words from which it is worth saying in which two texts differ, and the tokens that both need: everyday
+#: notes of a few words are alike by nature.
 ALIKE, LEAST = 0.8, 8
 #: Memories whose words are compared, and rows of a keyword that are looked at: the latest.
 COMPARED, REACH = 8, 4096
@@ -32,25 +32,38 @@ COMPARED, REACH = 8, 4096
 def notices(new: Memory, index: Index) -> list[Notice]:
     """At most one: whom a single new memory repeats, in words or in meaning."""
     said = _said(new.text)
-    best: tuple[float, Memory] | None = None
-    for memory in _candidates(new, index):
-        theirs = _said(memory.text)
-        share = 1.0 if said == theirs else likeness.resemblance(said, theirs)
-        if share == 1.0 or (share >= ALIKE and min(len(said), len(theirs)) >= LEAST):
-            best = (share, memory) if best is None or share > best[0] else best
-    if best is not None:
-        share, memory = best
-        code = "duplicate" if share == 1.0 else "alike"
-        return [Notice(code, {"ref": memory.ref, "share": f"{share:.0%}", "new": new.ref})]
+    found = [(*one, memory) for memory in _candidates(new, index) if (one := compared(said, _said(memory.text)))]
+    if found:
+        code, share, changes, memory = max(found, key=lambda one: (one[0] != "differs", one[1]))
+        return [Notice(code, {"ref": memory.ref, "share": f"{share:.0%}", "changes": changes, "new": new.ref})]
     near = index.nearest_of(new.ref, new.ledger)
     if near is None or near[1] < SIMILAR:
         return []
     return [Notice("similar", {"ref": near[0], "cosine": f"{near[1]:.2f}", "new": new.ref})]
 
 
+def compared(said: Sequence[str], theirs: Sequence[str]) -> tuple[str, float, str] | None:
+    """How two forms are alike: `duplicate`, `alike` (but for particles) or `differs`; None where they are not.
+
+    With the share they have in common, 0…1, and what differs: `5→8 +不`.
+    """
+    if said == theirs:
+        return "duplicate", 1.0, ""
+    share, changes = likeness.changes(said, theirs)
+    if share and not changes:
+        return "alike", share, ""
+    if share < ALIKE or min(len(said), len(theirs)) < LEAST:
+        return None
+    return "differs", share, " ".join(_change(forms.joined(old), forms.joined(new)) for old, new in changes)
+
+
+def _change(old: str, new: str) -> str:
+    return f"{old}→{new}" if old and new else f"+{new}" if new else f"-{old}"
+
+
 def _said(text: str) -> list[str]:
     """A text's form; what is too long to be compared is one token, and equals itself alone."""
-    return [token for part in likeness.parts(text) for token in part] if len(text) <= likeness.LONGEST else [text]
+    return [token for part in forms.parts(text) for token in part] if len(text) <= likeness.LONGEST else [text]
 
 
 def _candidates(new: Memory, index: Index) -> Iterator[Memory]:

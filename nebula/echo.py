@@ -20,7 +20,7 @@ from nebula.mindlib.store import HANDED_OUT, RECENT
 from nebula.quick import dataclass
 from nebula.results import Notice
 from nebula.settings import check
-from nebula.text import likeness
+from nebula.text import forms, likeness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,7 +59,7 @@ def handed_out(mind: Mind, memories: Iterable[Memory] = (), texts: Iterable[str]
 
 
 def _line(at: int, text: str, ref: str = "", of: str = "", *, echo: bool = False) -> dict[str, Any]:
-    said = [token for part in likeness.parts(text[: likeness.LONGEST]) for token in part]
+    said = [token for part in forms.parts(text[: likeness.LONGEST]) for token in part]
     return {"at": at, "ref": ref, "of": of, "echo": echo, "said": " ".join(said), "prints": likeness.fingerprints(said)}
 
 
@@ -123,7 +123,7 @@ class Window:
         if len(text) > likeness.LONGEST:
             return None
         live = [one for one in self.handed if one.said.count(" ") + 1 >= likeness.PART or now - one.at <= hours * 3600]
-        lines = likeness.parts(text)
+        lines = forms.parts(text)
         form = " ".join(token for line in lines for token in line)
         equal = [one for one in live if one.said == form]
         if equal:
@@ -132,7 +132,7 @@ class Window:
         if whole.share > RETOLD:
             return None
         source = live[max(whole.by, key=lambda at: (whole.by[at], at))]
-        return self._found(source, form, same=whole.same) if whole.says_nothing_new else Echo(source, news=True)
+        return self._found(source, form, same=not whole.differs) if whole.says_nothing_new else Echo(source, news=True)
 
     def _found(self, source: Handed, form: str, *, same: bool) -> Echo:
         echoes = [one for one in self.handed if one.echo and one.origin == source.origin]

@@ -425,6 +425,7 @@ SENTENCES: dict[str, str] = {
     "notice.duplicate": "{ref} says the same already. To take the new one back: nebula undo",
     "notice.duplicates": "{n} say what another one says: {refs}",
     "notice.alike": "{ref} says nearly this ({share}). Replace it: nebula undo, then nebula add --supersedes {ref} …",
+    "notice.differs": "Differs from {ref}: {changes}. To replace: nebula undo, then nebula add --supersedes {ref} …",
     "notice.similar": "Much like {ref} ({cosine}). To replace that: nebula undo, then nebula add --supersedes {ref} …",
     "notice.not_summarised": "No summary could be made; the notes wait for the next night: {reason}",
     "undo.done": "Taken back. Closed what was written: {written}; restored what was changed: {changed}",

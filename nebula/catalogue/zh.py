@@ -417,6 +417,7 @@ SENTENCES: dict[str, str] = {
     "notice.duplicate": "{ref} 已经这样说过。收回新的：nebula undo",
     "notice.duplicates": "有 {n} 条与别的一字不差：{refs}",
     "notice.alike": "与 {ref} 几乎一样（{share}）；若是替换它：nebula undo，再 nebula add --supersedes {ref} …",
+    "notice.differs": "与 {ref} 只差 {changes}；若是替换它：nebula undo，再 nebula add --supersedes {ref} …",
     "notice.similar": "与 {ref} 很像（{cosine}）；若是替换它：nebula undo，再 nebula add --supersedes {ref} …",
     "notice.not_summarised": "没能做出小结，这些事实留到下一夜：{reason}",
     "undo.done": "已撤销；写下的已合上：{written}；改动的已还原：{changed}",

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nebula.text.words import unspaced
+from nebula.text.forms import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +71,7 @@ def _phrases() -> re.Pattern[str]:
 
 
 def is_frame(tokens: Sequence[str]) -> bool:
-    """Whether tokens (a text's form, see `likeness`) only hand on what stands beside them; none at all do.
+    """Whether tokens (a text's form) only hand on what stands beside them; none at all do.
 
     我 记 得 -> True; 妈 妈 说 -> False; i remember that -> True.
     """
@@ -80,6 +79,4 @@ def is_frame(tokens: Sequence[str]) -> bool:
         return True
     if len(tokens) > LONGEST:
         return False
-    spaces = ("" if unspaced(one[0]) or unspaced(other[0]) else " " for one, other in pairwise(tokens))
-    text = "".join(token + space for token, space in zip(tokens, [*spaces, ""], strict=True))
-    return _phrases().fullmatch(text) is not None
+    return _phrases().fullmatch(joined(tokens)) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nebula import echo
-from nebula.text import likeness
+from nebula.text import forms
 from nebula.text.framing import LONGEST, is_frame
 
 CHINESE = (
@@ -270,6 +270,6 @@ def test_what_resembles_it_is_none(source: str, text: str) -> None:
 
 def test_a_frame_says_nothing_about_who_when_and_whether() -> None:
     for said in ("妈妈说", "明天", "以前", "我不记得", "听说", "tom said that", "last year", "i never said", "maybe"):
-        assert not is_frame(likeness.tokens(said)), said
+        assert not is_frame(forms.tokens(said)), said
     assert is_frame([])
     assert not is_frame(["我", "记", "得"] * LONGEST)
