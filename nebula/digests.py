@@ -8,8 +8,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.errors import NebulaError, short
 from nebula.life.digest import extract, sentences
+from nebula.reasons import because
 from nebula.results import Notice
 
 if TYPE_CHECKING:
@@ -58,14 +60,16 @@ def _by_command(command: str, notes: str) -> Digest:
         words = shlex.split(command)
         done = subprocess.run(words, input=notes.encode(), capture_output=True, timeout=TIMEOUT, check=False)
     except subprocess.TimeoutExpired:
-        return _failed(f"> {TIMEOUT:g} s")
-    except (OSError, ValueError) as error:
-        return _failed(str(error))
+        return _failed(because("later", seconds=f"{TIMEOUT:g}"))
+    except ValueError:
+        return _failed(because("quotes"))
+    except OSError as error:
+        return _failed(reasons.of(error))
     if done.returncode:
-        return _failed(f"exit {done.returncode} {done.stderr.decode('utf-8', 'replace')}")
+        return _failed(reasons.ended(done.returncode, done.stderr))
     text = done.stdout.decode("utf-8", "replace").strip()
     if not text or len(text) > LONGEST:
-        return _failed("-" if not text else f"{len(text)} > {LONGEST}")
+        return _failed(because("long_answer", n=len(text), limit=LONGEST) if text else because("no_answer"))
     return Digest(text)
 
 

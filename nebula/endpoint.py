@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from nebula import messages
+from nebula import messages, reasons
 from nebula.encoder.remote import Endpoint, is_key
 from nebula.errors import BadValue, EmbeddingNotSet, FileUnusable, SettingsUnusable, WriteFailed
 from nebula.mindlib import files
@@ -143,7 +143,7 @@ def _bytes(path: Path, *, private: bool = False) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError from None
     except OSError as error:
-        raise FileUnusable(path, error.strerror or str(error)) from error
+        raise FileUnusable(path, reasons.of(error)) from error
     if len(data) > SIZE_LIMIT:
         raise _irregular(path)
     return data

@@ -17,13 +17,14 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, private, transfer
+from nebula import clock, private, reasons, transfer
 from nebula.errors import FileUnusable
 from nebula.longterm import NAME as LONGTERM
 from nebula.mindlib import files, ledger
 from nebula.mindlib.chain import CHAIN
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CONFIG, SIDE_LEDGERS
+from nebula.reasons import because
 from nebula.repair import QUARANTINE
 from nebula.transfer import Imported
 
@@ -104,13 +105,13 @@ def _from_lines(path: Path, data: bytes) -> dict[str, bytes]:
     lines = ledger.objects(data)
     head = lines[0][1] if lines else None
     if head is None or head.get("nebula") != "export":
-        raise FileUnusable(path, "no export of nebula")
+        raise FileUnusable(path, because("no_export"))
     if head.get("format") != FORMAT:
-        raise FileUnusable(path, f"format {head.get('format')} ≠ {FORMAT}")
+        raise FileUnusable(path, reasons.odd("format", head.get("format"), FORMAT))
     last = lines[-1][1] or {}
     whole = data[: len(data) - len(lines[-1][0])]
     if last.get("end") is not True or last.get("sha256") != hashlib.sha256(whole).hexdigest():
-        raise FileUnusable(path, "cut short or changed")
+        raise FileUnusable(path, because("changed"))
     found: dict[str, list[bytes]] = {}
     for raw, obj in lines[1:-1]:
         name = (obj or {}).get("file")
@@ -126,7 +127,7 @@ def _unpacked_line(path: Path, raw: bytes, obj: Mapping[str, Any]) -> bytes:
         if "base64" in obj:
             return base64.b64decode(obj["base64"], validate=True)
     except ValueError as error:
-        raise FileUnusable(path, str(error)) from error
+        raise FileUnusable(path, because("damaged")) from error
     return raw[raw.index(b',"line":') + len(b',"line":') : -2] + b"\n"
 
 
@@ -135,10 +136,10 @@ def _from_zip(path: Path, data: bytes) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [member for member in archive.infolist() if member.filename in NAMES]
             if sum(member.file_size for member in members) > RATIO * len(data) + ALLOWED:
-                raise FileUnusable(path, f"> {RATIO} ×")
+                raise FileUnusable(path, because("too_much", times=RATIO))
             return {member.filename: archive.read(member) for member in members}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise FileUnusable(path, str(error)) from error
+        raise FileUnusable(path, reasons.of(error)) from error
 
 
 def import_file(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from nebula import messages, places
+from nebula import messages, places, reasons
 from nebula.errors import NebulaError, NotOurs
 from nebula.mindlib import files
 
@@ -144,7 +144,7 @@ def _parsed(path: Path, data: bytes) -> dict[str, Any]:
         text = data.removeprefix(BOM)
         obj = orjson.loads(text) if text.strip() else {}
     except orjson.JSONDecodeError as error:
-        raise NotOurs(path, str(error)) from error
+        raise NotOurs(path, reasons.of(error)) from error
     events = obj.get("hooks", {}) if isinstance(obj, dict) else None
     if not isinstance(events, dict) or not all(isinstance(groups, list) for groups in events.values()):
         raise NotOurs(path, 'not {"hooks": {"…": […]}}')

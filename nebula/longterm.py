@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from nebula import clock, private
+from nebula import clock, private, reasons
 from nebula.errors import ChangedMeanwhile, FileUnusable, LedgerUnusable, check_unicode
-from nebula.mindlib import files
 from nebula.origins import ORIGIN
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def read(mind: Mind) -> str:
     try:
         return (mind.store.document(NAME) or b"").decode("utf-8-sig")
     except (LedgerUnusable, UnicodeDecodeError) as error:
-        raise FileUnusable(mind.store.named(NAME), files.reason(error)) from error
+        raise FileUnusable(mind.store.named(NAME), reasons.of(error)) from error
 
 
 def write(mind: Mind, text: str, before: str, *, at: str | None = None) -> bool:

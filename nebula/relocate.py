@@ -6,6 +6,7 @@ All its ledgers are held under their locks meanwhile; whoever waits for one find
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nebula import erasure, moving
+from nebula import erasure, moving, reasons
 from nebula.errors import FileUnusable, WriteFailed, WrongUsage
 from nebula.mindlib import files
+from nebula.reasons import because
 from nebula.repair import ledgers
 
 if TYPE_CHECKING:
@@ -42,16 +44,16 @@ def move(mind: Mind, target: Path) -> Moved:
     """
     source, target = mind.folder.absolute(), target.absolute()
     if source.is_symlink():  # only the link would go, and two minds be left
-        raise FileUnusable(source, f"a link; --mind {source.resolve()}")
+        raise FileUnusable(source, because("link_to", place=source.resolve()))
     if not source.is_dir():
-        raise FileUnusable(source, "no folder")
+        raise FileUnusable(source, because("no_folder"))
     if target == source or source.resolve() in target.resolve().parents or target.resolve() in source.resolve().parents:
         raise WrongUsage("mind move DIR", "within", place=target)
     if target.exists() and (not target.is_dir() or target.is_symlink() or any(target.iterdir())):
-        raise FileUnusable(target, "not empty")
+        raise FileUnusable(target, because("not_empty"))
     odd = next((path for path in source.rglob("*") if not (path.is_symlink() or path.is_file() or path.is_dir())), None)
     if odd is not None:  # a pipe would be waited for without end
-        raise FileUnusable(odd, "not a regular file")
+        raise FileUnusable(odd, because("irregular"))
     files.make_folder(target.parent)
     with contextlib.ExitStack() as held:
         for name in (*erasure.LOCKS, *(name for name in ledgers() if (source / name).exists())):
@@ -93,7 +95,7 @@ def _copy(source: Path, target: Path) -> tuple[int, int]:
             os.fsync(copy.fileno())
             data = copy.read()
         if data != (source / path.relative_to(target)).read_bytes():
-            raise OSError(5, "the copy differs")
+            raise OSError(errno.EIO, "the copy differs")
         count, size = count + 1, size + len(data)
     return count, size
 
@@ -103,5 +105,5 @@ def _remove(source: Path, rubbish: Path) -> None:
     try:
         source.replace(rubbish)
     except OSError as error:
-        raise WriteFailed(source, error.strerror or str(error)) from error
+        raise WriteFailed(source, reasons.of(error)) from error
     shutil.rmtree(rubbish, ignore_errors=True)

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, reasons
 from nebula.errors import NotSetUp, WriteFailed
 from nebula.mindlib import chain, files, ledger
 from nebula.mindlib.record import BY_NAME, LEDGERS, split_ref
@@ -142,7 +142,7 @@ def _close(path: Path) -> bool:
     try:
         path.chmod(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
     except OSError as error:
-        raise WriteFailed(path, error.strerror or str(error)) from error
+        raise WriteFailed(path, reasons.of(error)) from error
     return True
 
 

@@ -21,6 +21,7 @@ from nebula.mindlib import changes, files
 from nebula.mindlib.record import FAR, LEDGERS, derived_uid, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
 from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
+from nebula.reasons import because
 from nebula.settings import build
 
 if TYPE_CHECKING:
@@ -99,11 +100,11 @@ def import_folder(
 def _read(mind: Mind, folder: Path) -> _Source:
     store = Store(folder)
     if not folder.is_dir():
-        raise FileUnusable(folder, "no folder")
+        raise FileUnusable(folder, because("no_folder"))
     if folder.resolve() == mind.folder.resolve():
         raise WrongUsage("import DIR", "itself", place=folder)
     if not any(store.path(kind.name).is_file() for kind in LEDGERS):
-        raise FileUnusable(folder, f"no {LEDGERS[0].file} …")
+        raise FileUnusable(folder, because("lacks", what=LEDGERS[0].file))
     source = _Source(store, seals.stones(mind.store))
     for kind in LEDGERS:
         reading = store.read(kind.name)

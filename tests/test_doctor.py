@@ -163,7 +163,7 @@ def test_a_mood_file_that_is_not_there(mind: Mind, tmp_path: Path) -> None:
     mind.configure("mood.file", str(tmp_path / "mood.json"))
     found = check(mind.folder, "mood")
     assert (found.status, found.line) == ("warn", "心情来源 file:mood.json")
-    assert "No such file" in found.hint
+    assert "没有这个文件" in found.hint
     (tmp_path / "mood.json").write_text('{"value": 60}')
     assert check(mind.folder, "mood").status == "ok"
 

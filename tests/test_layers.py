@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parent.parent / "nebula"
 LAYERS = (
     (
         *("rules", "settings", "address", "errors", "clock", "places", "messages", "version", "catalogue"),
-        *("loopback", "webpage", "private", "quick"),
+        *("loopback", "webpage", "private", "quick", "reasons"),
     ),
     ("mindlib",),
     ("text", "encoder"),

@@ -9,8 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.errors import EditorFailed, FileUnusable
 from nebula.mindlib import files
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,19 +21,22 @@ if TYPE_CHECKING:
 def edit(text: str, environ: Mapping[str, str], suffix: str = ".txt") -> str:
     """The text as it was saved. Raises EditorFailed where there is no editor or it ended with a failure."""
     given = environ.get("VISUAL") or environ.get("EDITOR") or shutil.which("vi") or ""
-    words = shlex.split(given)
+    try:
+        words = shlex.split(given)
+    except ValueError as error:
+        raise EditorFailed(given, because("quotes")) from error
     if not words:
-        raise EditorFailed("-", "$EDITOR")
+        raise EditorFailed("-", because("lacks", what="$EDITOR"))
     with tempfile.TemporaryDirectory(prefix="nebula-") as folder:
         path = Path(folder) / f"text{suffix}"
         files.replace(path, text.encode("utf-8", "replace"), durable=False)
         try:
             code = subprocess.run([*words, str(path)], check=False).returncode
         except OSError as error:
-            raise EditorFailed(words[0], error.strerror or str(error)) from error
+            raise EditorFailed(words[0], reasons.of(error)) from error
         if code:
-            raise EditorFailed(words[0], f"exit {code}")
+            raise EditorFailed(words[0], because("exit", code=code))
         try:
             return path.read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise FileUnusable(path, str(error)) from error
+            raise FileUnusable(path, reasons.of(error)) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nebula import clock, messages
+from nebula import clock, messages, reasons
 from nebula.cli import progress
 from nebula.cli.command import Run, command
 from nebula.cli.printing import Outcome
@@ -92,7 +92,7 @@ def given_text(given: str | None) -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
-        raise BadValue("stdin", error.reason, "UTF-8") from error
+        raise BadValue("stdin", reasons.of(error), "UTF-8") from error
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:

@@ -69,7 +69,10 @@ def _import_foreign(run: Run, source: Path, kind: str, ledger: str, *, replies: 
     counts = {name: getattr(found, name) for name in ("added", "newer", "here", "erased", "private")}
     damages = [f"{one.where}: {one.why}" for one in found.damages]
     said = [messages.say("import.foreign_would" if dry_run else "import.foreign", **counts)]
-    said += [messages.say("import.passed", n=n, why=why) for why, n in found.passed.items()]
+    said += [
+        messages.say("import.passed", n=n, why=messages.say(f"passed.{why.replace(' ', '_')}"))
+        for why, n in found.passed.items()
+    ]
     if found.erased:
         said.append(messages.say("import.erased", n=found.erased))
     if found.gone:

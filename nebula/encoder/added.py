@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from nebula import places
+from nebula import places, reasons
 from nebula.encoder import open_encoder, weights
 from nebula.errors import EncoderUnusable, ModelMissing, ModelUnusable
 from nebula.mindlib import files
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from nebula.encoder import Encoder
@@ -68,7 +69,7 @@ def add(source: Path, query: str | None = None) -> Added:
     try:
         return _add(source, query)
     except ModelMissing as error:
-        raise EncoderUnusable(source, "config.json, vocab.txt or a .safetensors file is missing") from error
+        raise EncoderUnusable(source, because("lacks", what="config.json / vocab.txt / *.safetensors")) from error
     except ModelUnusable as error:
         raise EncoderUnusable(Path(str(error.facts["path"])), str(error.facts["reason"])) from error
 
@@ -77,16 +78,25 @@ def _add(source: Path, query: str | None) -> Added:
     config = _json(source / "config.json")
     kind = config.get("model_type", "bert")
     if kind != "bert":
-        raise ModelUnusable(source / "config.json", f"model_type is {str(kind)[:40]}; only bert is computed here")
-    if config.get("position_embedding_type", "absolute") != "absolute":
-        raise ModelUnusable(source / "config.json", "position_embedding_type is not absolute")
+        raise ModelUnusable(
+            source / "config.json", because("value", key="model_type", value=str(kind)[:40], expected="bert")
+        )
+    positions = config.get("position_embedding_type", "absolute")
+    if positions != "absolute":
+        raise ModelUnusable(
+            source / "config.json",
+            reasons.odd("position_embedding_type", positions, "absolute"),
+        )
     for module in _modules(source):
         if module not in _MODULES:
-            raise ModelUnusable(source / "modules.json", f"{module[:40]} is not computed here")
+            raise ModelUnusable(source / "modules.json", reasons.odd("type", module, " | ".join(sorted(_MODULES))))
     tokenizer, sentence = _json(source / "tokenizer_config.json"), _json(source / "sentence_bert_config.json")
     lowercase = bool(tokenizer.get("do_lower_case", True) or sentence.get("do_lower_case"))
     if tokenizer.get("strip_accents") not in {None, lowercase}:
-        raise ModelUnusable(source / "tokenizer_config.json", "strip_accents differs from do_lower_case")
+        raise ModelUnusable(
+            source / "tokenizer_config.json",
+            reasons.odd("strip_accents", tokenizer["strip_accents"], lowercase),
+        )
     lengths = [config.get("max_position_embeddings"), sentence.get("max_seq_length"), tokenizer.get("model_max_length")]
     longest = min((n for n in lengths if type(n) is int and n >= weights.SHORTEST), default=512)
     opened = open_encoder(source, lowercase=lowercase, longest=longest)
@@ -125,7 +135,7 @@ def _copied(source: Path, target: Path) -> dict[str, str]:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise ModelUnusable(path, error.strerror or type(error).__name__) from error
+            raise ModelUnusable(path, reasons.of(error)) from error
         digests[name] = hashlib.sha256(data).hexdigest()
         if files.sha256(target / name) != digests[name]:
             files.replace(target / name, data)
@@ -136,11 +146,11 @@ def get(name: str) -> Added:
     """The added encoder of a name. Raises EncoderUnusable."""
     path = places.encoders() / name / RECORD
     if not _NAME.fullmatch(name) or not path.is_file():
-        raise EncoderUnusable(places.encoders() / name, "it is not here; nebula encoder add DIR")
+        raise EncoderUnusable(places.encoders() / name, because("no_encoder"))
     try:
         return Added(**{**_json(path), "name": name})
     except (TypeError, ModelUnusable) as error:
-        raise EncoderUnusable(path, "no record of an encoder") from error
+        raise EncoderUnusable(path, because("no_record")) from error
 
 
 def names() -> list[str]:
@@ -173,7 +183,7 @@ def _json(path: Path) -> dict[str, Any]:
     """A small JSON object; {} where the file is absent. Raises ModelUnusable."""
     found = _parsed(path) if path.is_file() else {}
     if not isinstance(found, dict):
-        raise ModelUnusable(path, "no JSON object")
+        raise ModelUnusable(path, because("no_object"))
     return found
 
 
@@ -181,4 +191,4 @@ def _parsed(path: Path) -> Any:
     try:
         return orjson.loads(weights.read(path, weights.CONFIG_LIMIT))
     except orjson.JSONDecodeError as error:
-        raise ModelUnusable(path, f"no JSON ({error.msg})") from error
+        raise ModelUnusable(path, reasons.of(error)) from error

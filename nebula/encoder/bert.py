@@ -16,6 +16,7 @@ import numpy as np
 from nebula.encoder.kernels import Array, float32, gelu, layer_norm, linear, softmax_parts
 from nebula.errors import ModelUnusable
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -167,10 +168,10 @@ class Bert:
             try:
                 vectors = self._pooled(x, groups)
             except ValueError as error:
-                raise ModelUnusable(self._weights.path, f"a tensor {error}") from error
+                raise ModelUnusable(self._weights.path, because("not_finite")) from error
             vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
         if not np.isfinite(vectors).all():
-            raise ModelUnusable(self._weights.path, "its vectors are not finite")
+            raise ModelUnusable(self._weights.path, because("not_finite"))
         return vectors
 
     def _embeddings(self, sequences: Sequence[Sequence[int]], groups: Sequence[Group]) -> Array:
@@ -265,7 +266,7 @@ class Bert:
         try:
             return float32(self._weights.tensors[name][rows], out)
         except ValueError as error:
-            raise ModelUnusable(self._weights.path, f"tensor {name} {error}") from error
+            raise ModelUnusable(self._weights.path, f"{name}: {because('not_finite')}") from error
 
 
 def means(x: Array, groups: Sequence[Group]) -> Array:

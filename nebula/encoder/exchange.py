@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from nebula import messages
+from nebula import messages, reasons
 from nebula.errors import EmbeddingFailed, short
 from nebula.loopback import is_loopback
 
@@ -167,6 +167,4 @@ def _broken(error: Exception, url: Url, seconds: float) -> Answer:
     if "Timeout" in type(error).__name__:
         raise failed(url.url, "late", seconds=f"{seconds:g}") from error
     cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-    raise failed(
-        url.url, "system", reason=short(getattr(cause, "strerror", None) or type(error).__name__, 160)
-    ) from error
+    raise failed(url.url, "system", reason=reasons.of(cause)) from error

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from nebula import reasons
 from nebula.errors import ModelMissing, ModelUnusable
 from nebula.mindlib import tensors
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +86,9 @@ def paths(folder: Path) -> tuple[Path, Path, Path]:
     if not model.is_file():
         others = sorted(folder.glob("*.safetensors"))
         if len(others) != 1:
-            raise (ModelMissing(folder) if not others else ModelUnusable(folder, "more than one .safetensors file"))
+            raise (
+                ModelMissing(folder) if not others else ModelUnusable(folder, because("several", what="*.safetensors"))
+            )
         model = others[0]
     if not (folder / "vocab.txt").is_file():
         raise ModelMissing(folder)
@@ -97,9 +101,9 @@ def read(path: Path, limit: int) -> bytes:
         with path.open("rb") as file:
             found = file.read(limit + 1)
     except OSError as error:
-        raise ModelUnusable(path, error.strerror or type(error).__name__) from error
+        raise ModelUnusable(path, reasons.of(error)) from error
     if len(found) > limit:
-        raise ModelUnusable(path, f"larger than {limit} bytes")
+        raise ModelUnusable(path, because("larger", limit=limit))
     return found
 
 
@@ -108,27 +112,31 @@ def _config(path: Path, text: bytes) -> Config:
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise ModelUnusable(path, f"no JSON ({error.msg})") from error
+        raise ModelUnusable(path, reasons.of(error)) from error
     if not isinstance(found, dict):
-        raise ModelUnusable(path, "no JSON object")
+        raise ModelUnusable(path, because("no_object"))
     sizes = {key: _size(path, found, key) for key in LIMITS}
     if sizes["hidden_size"] % sizes["num_attention_heads"]:
-        raise ModelUnusable(path, "hidden_size is no multiple of num_attention_heads")
+        raise _odd(path, "hidden_size", sizes["hidden_size"], f"n × {sizes['num_attention_heads']}")
     if sizes["max_position_embeddings"] < SHORTEST:
-        raise ModelUnusable(path, f"max_position_embeddings is below {SHORTEST}")
+        raise _odd(path, "max_position_embeddings", sizes["max_position_embeddings"], f"{SHORTEST}…")
     if found.get("hidden_act", "gelu") != "gelu":
-        raise ModelUnusable(path, f"hidden_act {str(found['hidden_act'])[:40]} is not gelu")
+        raise _odd(path, "hidden_act", found["hidden_act"], "gelu")
     eps = found.get("layer_norm_eps", 1e-12)
     if isinstance(eps, bool) or not isinstance(eps, (int, float)) or not math.isfinite(eps) or not 0 < eps < 1:
-        raise ModelUnusable(path, f"layer_norm_eps {str(eps)[:40]} is no small positive number")
+        raise _odd(path, "layer_norm_eps", eps, "0 < … < 1")
     return Config(name=_name(path, found), layer_norm_eps=float(eps), pooling=_pooling(path, found), **sizes)
+
+
+def _odd(path: Path, key: str, value: object, expected: object) -> ModelUnusable:
+    return ModelUnusable(path, reasons.odd(key, value, expected))
 
 
 def _size(path: Path, found: dict[str, Any], key: str) -> int:
     """A whole number within its limits."""
     value = found.get(key, 2 if key == "type_vocab_size" else None)
     if type(value) is not int or not 1 <= value <= LIMITS[key]:
-        raise ModelUnusable(path, f"{key} is {str(value)[:40]}, not a number from 1 to {LIMITS[key]}")
+        raise _odd(path, key, value, f"1…{LIMITS[key]}")
     return value
 
 
@@ -152,7 +160,7 @@ def _pooling(path: Path, found: dict[str, Any]) -> str:
     if value is None and beside.is_file():
         value = _pooling_beside(beside)
     if not isinstance(value, str) or value not in {"cls", "mean"}:
-        raise ModelUnusable(path, f"pooling is {str(value)[:40]}, neither cls nor mean")
+        raise _odd(path, "pooling", value, "cls | mean")
     return str(value)
 
 
@@ -161,7 +169,7 @@ def _pooling_beside(path: Path) -> str | None:
     try:
         found = orjson.loads(read(path, CONFIG_LIMIT))
     except orjson.JSONDecodeError as error:
-        raise ModelUnusable(path, f"no JSON ({error.msg})") from error
+        raise ModelUnusable(path, reasons.of(error)) from error
     modes = [k for k, on in found.items() if k.startswith("pooling_mode_") and on] if isinstance(found, dict) else []
     return {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}.get("".join(modes))
 
@@ -171,15 +179,15 @@ def _words(path: Path, text: bytes, config: Config) -> list[str]:
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ModelUnusable(path, f"no UTF-8 at byte {error.start}") from error
+        raise ModelUnusable(path, reasons.of(error)) from error
     if decoded.find("\r\n", 0, 1000) >= 0:  # a checkout that turned every "\n" into "\r\n"
         decoded = decoded.replace("\r\n", "\n")
     words = decoded.removesuffix("\n").split("\n")
     if len(words) != config.vocab_size:
-        raise ModelUnusable(path, f"{len(words)} words, config.json says {config.vocab_size}")
+        raise _odd(path, "vocab_size", config.vocab_size, len(words))
     for word in ("[UNK]", "[CLS]", "[SEP]"):
         if word not in words:
-            raise ModelUnusable(path, f"{word} is missing")
+            raise ModelUnusable(path, because("lacks", what=word))
     return words
 
 
@@ -188,19 +196,19 @@ def _tensors(path: Path, config: Config) -> dict[str, np.ndarray[Any, Any]]:
     try:
         found, _ = tensors.read(path)
     except tensors.DamagedTensors as error:
-        raise ModelUnusable(path, str(error)) from error
+        raise ModelUnusable(path, because("tensors", part=error)) from error
     except OSError as error:
-        raise ModelUnusable(path, error.strerror or type(error).__name__) from error
+        raise ModelUnusable(path, reasons.of(error)) from error
     front = "" if "embeddings.word_embeddings.weight" in found else "bert."
     needed: dict[str, np.ndarray[Any, Any]] = {}
     for name, shape in shapes(config).items():
         array = found.get(front + name)
         if array is None:
-            raise ModelUnusable(path, f"tensor {name} is missing")
+            raise ModelUnusable(path, because("lacks", what=name))
         if array.shape != shape:
-            raise ModelUnusable(path, f"tensor {name} is {list(array.shape)}, not {list(shape)}")
+            raise _odd(path, name, list(array.shape), list(shape))
         if array.dtype.kind != "f":
-            raise ModelUnusable(path, f"tensor {name} is {array.dtype}, no floating format")
+            raise _odd(path, name, array.dtype, "float")
         needed[name] = array
     return needed
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula.importers import TOOL, USER, Item, Passed
 from nebula.importers.exports import conversations, moment, storable
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +32,7 @@ def _turns(talk: Mapping[str, Any], *, replies: bool) -> Iterator[Item | Passed]
     name = storable(talk.get("conversation_id")) or storable(talk.get("id"))
     title = storable(talk.get("title"))
     if not name:
-        yield Passed(f"“{title}”", "no id")
+        yield Passed(f"“{title}”", because("lacks", what="id"))
         return
     begun, turn = moment(talk.get("create_time")), 0
     for node, message in _branch(talk):

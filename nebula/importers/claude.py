@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula.importers import TOOL, USER, Item, Passed
 from nebula.importers.exports import conversations, moment, storable
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,13 +30,13 @@ def read(path: Path, replies: bool) -> Iterator[Item | Passed]:
 def _turns(talk: Mapping[str, Any], *, replies: bool) -> Iterator[Item | Passed]:
     name, title = storable(talk.get("uuid")), storable(talk.get("name"))
     if not name:
-        yield Passed(f"“{title}”", "no uuid")
+        yield Passed(f"“{title}”", because("lacks", what="uuid"))
         return
     begun = moment(talk.get("created_at"))
     for turn, message in enumerate(talk["chat_messages"], start=1):
         where = f"“{title}” {turn}"
         if not isinstance(message, dict) or message.get("sender") not in SENDERS or not storable(message.get("uuid")):
-            yield Passed(where, "no message with sender and uuid")
+            yield Passed(where, because("lacks", what="sender, uuid"))
             continue
         speaker, via = SENDERS[message["sender"]]
         text = _text(message)

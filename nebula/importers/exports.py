@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from nebula import clock
+from nebula import clock, reasons
 from nebula.errors import FileUnusable
 from nebula.importers import Passed
 from nebula.mindlib import files
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,7 +37,7 @@ _OPENING, _CLOSING = b"[{", b"]}"
 def whole(path: Path) -> bytes:
     """A file's bytes. Raises FileUnusable where there are more than WHOLE."""
     if path.is_file() and path.stat().st_size > WHOLE:
-        raise FileUnusable(path, f"more than {WHOLE} bytes")
+        raise FileUnusable(path, because("larger", limit=WHOLE))
     return files.read_given(path)
 
 
@@ -58,15 +59,15 @@ def conversations(
         for number, raw in enumerate(elements(data), start=1):
             obj, where = loaded(raw), f"{name} [{number}]"
             if not isinstance(obj, dict):
-                yield Passed(where, "no JSON object")
+                yield Passed(where, because("no_object"))
             elif not isinstance(obj.get(marker), dict | list):
-                yield Passed(where, f"no {marker}")
+                yield Passed(where, because("lacks", what=marker))
             else:
                 yield from items(obj)
         if not number and loaded(data[:WHOLE]) != []:
-            yield Passed(name, "no conversations")
+            yield Passed(name, because("lacks", what="conversations"))
     if not found:
-        raise FileUnusable(path, "no conversations.json")
+        raise FileUnusable(path, because("lacks", what="conversations.json"))
 
 
 def _exported(path: Path) -> Iterator[tuple[str, Any]]:
@@ -84,10 +85,10 @@ def _exported(path: Path) -> Iterator[tuple[str, Any]]:
             for member in sorted(archive.infolist(), key=lambda one: one.filename):
                 if re.fullmatch(r"conversations.*\.json", Path(member.filename).name):
                     if member.file_size > UNPACKED:
-                        raise FileUnusable(path, f"{member.filename}: more than {UNPACKED} bytes")
+                        raise FileUnusable(path, f"{member.filename}: {because('larger', limit=UNPACKED)}")
                     yield member.filename, archive.read(member)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
-        raise FileUnusable(path, str(error)) from error
+        raise FileUnusable(path, reasons.of(error)) from error
 
 
 def elements(data: Any) -> Iterator[bytes]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from nebula.errors import FileUnusable
 from nebula.importers import USER, Item, Passed
 from nebula.importers.exports import digest, moment, storable, whole
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,19 +51,19 @@ class _Note:
 def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 - one signature for all formats
     """Every memory of the notes in a folder, or of one note. Raises FileUnusable."""
     if not path.exists():
-        raise FileUnusable(path, "not there")
+        raise FileUnusable(path, because("absent"))
     inner = sorted(path.rglob("*.md")) if path.is_dir() else [path]
     for file in inner:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         if any(part.startswith(".") for part in name.split("/")) or not file.is_file():
             continue
         if file.stat().st_size > LIMIT:
-            yield Passed(name, f"more than {LIMIT} bytes")
+            yield Passed(name, because("larger", limit=LIMIT))
             continue
         try:
             text = whole(file).decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError:
-            yield Passed(name, "no UTF-8")
+            yield Passed(name, because("not_utf8"))
             continue
         yield from items(text, name, moment(int(file.stat().st_mtime)))
 

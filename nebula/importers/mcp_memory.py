@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nebula import reasons
 from nebula.importers import TOOL, Item, Passed
 from nebula.importers.exports import digest, loaded, storable, whole
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,20 +40,20 @@ def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 
 
 def _items(obj: object, where: str) -> Iterator[Item | Passed]:
     if not isinstance(obj, dict):
-        yield Passed(where, "no JSON object")
+        yield Passed(where, because("no_object"))
     elif obj.get("type") == "entity":
         yield from _entity(obj, where)
     elif obj.get("type") == "relation":
         yield _relation(obj, where)
     else:
-        yield Passed(where, "neither entity nor relation")
+        yield Passed(where, reasons.odd("type", obj.get("type"), "entity | relation"))
 
 
 def _entity(obj: Mapping[str, Any], where: str) -> Iterator[Item | Passed]:
     name, kind = storable(obj.get("name")), storable(obj.get("entityType"))
     observations = obj.get("observations")
     if not name or not isinstance(observations, list):
-        yield Passed(where, "no name" if not name else "no observations")
+        yield Passed(where, because("lacks", what="observations" if name else "name"))
         return
     group = f"{NAME}:{name}"
     if not observations:
@@ -60,12 +62,12 @@ def _entity(obj: Mapping[str, Any], where: str) -> Iterator[Item | Passed]:
         if text := storable(observation):
             yield Item(f"{group}#{digest(text)}", f"{name}: {text}", TOOL, kind or NAME, group=group)
         else:
-            yield Passed(f"{where} observation {number}", "no text")
+            yield Passed(f"{where} observation {number}", because("lacks", what="text"))
 
 
 def _relation(obj: Mapping[str, Any], where: str) -> Item | Passed:
     parts = [storable(obj.get(key)) for key in ("from", "relationType", "to")]
     if not all(parts):
-        return Passed(where, "no from, relationType, to")
+        return Passed(where, because("lacks", what="from, relationType, to"))
     text, group = " ".join(parts), f"{NAME}:{parts[0]}→"
     return Item(f"{group}#{digest(text)}", text, TOOL, NAME, group=group)

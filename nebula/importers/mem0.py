@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nebula.errors import FileUnusable
 from nebula.importers import TOOL, Item, Passed
 from nebula.importers.exports import digest, loaded, moment, storable, whole
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,13 +28,13 @@ def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 
     """Every memory and relation of a file. Raises FileUnusable."""
     document = loaded(whole(path))
     if not isinstance(document, dict | list):
-        raise FileUnusable(path, "no JSON")
+        raise FileUnusable(path, because("no_json"))
     yield from _all(document, path.name)
 
 
 def _all(document: dict[str, Any] | list[Any], where: str) -> Iterator[Item | Passed]:
     if isinstance(document, dict) and not any(isinstance(document.get(name), list) for name in _LISTS):
-        yield Passed(where, "no results")
+        yield Passed(where, because("lacks", what="results"))
         return
     entries = document if isinstance(document, list) else [one for name in _LISTS for one in document.get(name) or []]
     for number, entry in enumerate(entries, start=1):
@@ -49,13 +50,13 @@ def _all(document: dict[str, Any] | list[Any], where: str) -> Iterator[Item | Pa
 
 def _memory(entry: object, where: str) -> Item | Passed:
     if not isinstance(entry, dict):
-        return Passed(where, "no object")
+        return Passed(where, because("no_object"))
     name = entry.get("id")
     if not isinstance(name, str | int) or not str(name).strip():
-        return Passed(where, "no id")
+        return Passed(where, because("lacks", what="id"))
     text = next((said for key in ("memory", "text", "content") if (said := storable(entry.get(key)))), "")
     if not text:
-        return Passed(f"{where} {name}", "no memory")
+        return Passed(f"{where} {name}", because("lacks", what="memory"))
     if entry.get("state") == "deleted":
         return Passed(f"{where} {name}", "deleted there", damaged=False)
     return Item(
@@ -81,10 +82,10 @@ def _category(entry: Mapping[str, Any]) -> str:
 
 def _relation(relation: object, where: str) -> Item | Passed:
     if not isinstance(relation, dict):
-        return Passed(where, "no object")
+        return Passed(where, because("no_object"))
     parts = [storable(relation.get("source")), storable(relation.get("relationship") or relation.get("relation"))]
     parts.append(storable(relation.get("target") or relation.get("destination")))
     if not all(parts):
-        return Passed(where, "no source, relationship, target")
+        return Passed(where, because("lacks", what="source, relationship, target"))
     text, group = " ".join(parts), f"{NAME}:{parts[0]}→"
     return Item(f"{group}#{digest(text)}", text, TOOL, NAME, group=group)

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nebula import reasons
 from nebula.errors import LedgerUnusable
 from nebula.mindlib import changes, files, ledger, quotes
 from nebula.mindlib.record import BY_NAME, derived_uid, reason_unreadable, split_ref, tombstone
 from nebula.mindlib.store import CAPTURED, CHANGES, HANDED_OUT, SIDE_LEDGERS, TAGS, Namer
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -67,8 +69,10 @@ def pending(path: Path) -> Job | None:
         return Job(**orjson.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError) as error:
-        raise LedgerUnusable(path, str(error)) from error
+    except TypeError as error:
+        raise LedgerUnusable(path, because("damaged")) from error
+    except (OSError, ValueError) as error:
+        raise LedgerUnusable(path, reasons.of(error)) from error
 
 
 @dataclass

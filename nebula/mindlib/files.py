@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.errors import FileUnusable, LedgerUnusable, LockedTooLong, WriteFailed
 from nebula.quick import dataclass
 
@@ -97,7 +98,7 @@ class Appender:
                 _sync(self.descriptor)
         except OSError as error:
             self._cut_back(written)
-            raise WriteFailed(self.path, error.strerror or str(error)) from error
+            raise WriteFailed(self.path, reasons.of(error)) from error
         self.size = end
         return end - len(lines)
 
@@ -145,12 +146,12 @@ def _open_locked(path: Path, timeout: float) -> int:
         try:
             descriptor = os.open(path, flags, 0o600)
         except OSError as error:
-            raise WriteFailed(path, error.strerror or str(error)) from error
+            raise WriteFailed(path, reasons.of(error)) from error
         try:
             _check_file(descriptor)
         except OSError as error:
             os.close(descriptor)
-            raise WriteFailed(path, error.strerror or str(error)) from error
+            raise WriteFailed(path, reasons.of(error)) from error
         try:
             _acquire(descriptor, path, timeout)
             if _same_file(descriptor, path):
@@ -187,7 +188,7 @@ def _check_file(descriptor: int) -> None:
     """Raise OSError for what is no file: a pipe in a ledger's place would be waited for without end."""
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file")
+        raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.ENODEV, "not a regular file")
 
 
 def _open(path: Path) -> BufferedReader:
@@ -210,7 +211,7 @@ def read(path: Path, start: int = 0, limit: int | None = None) -> bytes:
     except FileNotFoundError:
         return b""
     except (OSError, ValueError) as error:
-        raise LedgerUnusable(path, getattr(error, "strerror", None) or str(error)) from error
+        raise LedgerUnusable(path, reasons.of(error)) from error
 
 
 def stamp(path: Path) -> tuple[int, int, int]:
@@ -222,17 +223,12 @@ def stamp(path: Path) -> tuple[int, int, int]:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def reason(error: Exception) -> str:
-    """Why reading failed, without the name of the file."""
-    return str(error.facts["reason"]) if isinstance(error, LedgerUnusable) else str(error)
-
-
 def read_given(path: Path) -> bytes:
     """The bytes of a file that a person named. Raises FileUnusable."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise FileUnusable(path, error.strerror or str(error)) from error
+        raise FileUnusable(path, reasons.of(error)) from error
 
 
 def mapped_given(path: Path) -> mmap.mmap | bytes:
@@ -242,7 +238,7 @@ def mapped_given(path: Path) -> mmap.mmap | bytes:
             size = file.seek(0, os.SEEK_END)
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
     except OSError as error:
-        raise FileUnusable(path, error.strerror or str(error)) from error
+        raise FileUnusable(path, reasons.of(error)) from error
 
 
 def read_span(path: Path, offset: int, length: int) -> bytes:
@@ -252,7 +248,7 @@ def read_span(path: Path, offset: int, length: int) -> bytes:
             file.seek(offset)
             return file.read(length)
     except OSError as error:
-        raise LedgerUnusable(path, error.strerror or str(error)) from error
+        raise LedgerUnusable(path, reasons.of(error)) from error
 
 
 def sha256(path: Path) -> str:
@@ -283,7 +279,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
     except OSError as error:
-        raise WriteFailed(folder, error.strerror or str(error)) from error
+        raise WriteFailed(folder, reasons.of(error)) from error
 
 
 def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
@@ -312,7 +308,7 @@ def replace_with(path: Path, write: Callable[[int], bool], *, durable: bool = Tr
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise WriteFailed(path, error.strerror or str(error)) from error
+        raise WriteFailed(path, reasons.of(error)) from error
 
 
 def rewrite(path: Path, make: Callable[[bytes], bytes], timeout: float = LOCK_TIMEOUT) -> bool:
@@ -366,6 +362,6 @@ def laid_aside(folder: Path) -> Iterator[Path]:
         beside.replace(folder)
         sync_folder(folder.parent)
     except OSError as error:
-        raise WriteFailed(folder, error.strerror or str(error)) from error
+        raise WriteFailed(folder, reasons.of(error)) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)

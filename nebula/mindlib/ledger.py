@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nebula import private
+from nebula import private, reasons
 from nebula.errors import BadValue
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -96,10 +97,10 @@ def parse(raw: bytes, reason_unreadable: Callable[[object], str | None] | None =
     try:
         obj = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return None, str(error)
+        return None, reasons.of(error)
     if reason_unreadable:
         return obj, reason_unreadable(obj)
-    return obj, None if isinstance(obj, dict) else "not an object"
+    return obj, None if isinstance(obj, dict) else because("no_object")
 
 
 def split(data: bytes) -> list[bytes]:
@@ -140,5 +141,5 @@ def dump(objects: Iterable[Mapping[str, Any]]) -> bytes:
                 line = orjson.dumps(private.strip_all(obj), option=orjson.OPT_APPEND_NEWLINE)
             parts.append(line)
         except (TypeError, orjson.JSONEncodeError) as error:
-            raise BadValue("JSON", error, "UTF-8, int64") from error
+            raise BadValue("JSON", because("number"), "UTF-8, int64") from error
     return b"".join(parts)

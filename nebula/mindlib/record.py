@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -272,11 +273,11 @@ def reads(name: str, value: object) -> bool:
 def reason_unreadable(obj: object) -> str | None:
     """Why a parsed line is no record, or None where it is one: an object with a whole `id` and a `text`."""
     if not isinstance(obj, dict):
-        return "not an object"
+        return because("no_object")
     if _count(obj.get("id")) is None:
-        return "no id"
+        return because("lacks", what="id")
     if not isinstance(obj.get("text"), str):
-        return "no text"
+        return because("lacks", what="text")
     return None
 
 

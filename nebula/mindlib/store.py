@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, reasons
 from nebula.errors import LedgerUnusable, SettingsUnusable, StoresDiffer, WriteFailed
 from nebula.mindlib import changes as changes_module
 from nebula.mindlib import files, ledger, prefix
@@ -29,6 +29,7 @@ from nebula.mindlib.record import (
     to_object,
 )
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -385,11 +386,11 @@ class Store:
         try:
             obj = orjson.loads(files.read(path))
         except LedgerUnusable as error:
-            raise SettingsUnusable(path, "-", files.reason(error)) from error
+            raise SettingsUnusable(path, "-", reasons.of(error)) from error
         except orjson.JSONDecodeError as error:
-            raise SettingsUnusable(path, "-", str(error)) from error
+            raise SettingsUnusable(path, "-", reasons.of(error)) from error
         if not isinstance(obj, dict):
-            raise SettingsUnusable(path, "-", "{…}")
+            raise SettingsUnusable(path, "-", because("no_object"))
         return obj
 
     def change_config(self, changes: Mapping[str, object]) -> None:
@@ -410,7 +411,7 @@ class Store:
         try:
             probe.unlink()
         except OSError as error:
-            raise WriteFailed(probe, error.strerror or str(error)) from error
+            raise WriteFailed(probe, reasons.of(error)) from error
 
 
 def _ids(file: files.Appender, start: int, end: int) -> set[int]:

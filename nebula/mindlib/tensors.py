@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
+from nebula import reasons
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -142,18 +144,18 @@ def _write_all(descriptor: int, chunks: Iterator[bytes | memoryview]) -> bool:
 def _header(prefix: bytes, size: int, more: Callable[[int], bytes]) -> tuple[dict[str, Any], int]:
     """The parsed header and where the arrays' bytes begin."""
     if len(prefix) < 8:
-        raise DamagedTensors(f"{size} bytes are too few for a header")
+        raise DamagedTensors(f"{size} < 8")
     length = int.from_bytes(prefix, "little")
     if length > HEADER_LIMIT:
-        raise DamagedTensors(f"header length {length} is over {HEADER_LIMIT}")
+        raise DamagedTensors(f"header: {length} > {HEADER_LIMIT}")
     if 8 + length > size:
-        raise DamagedTensors(f"file ends inside its header ({size} bytes, header needs {8 + length})")
+        raise DamagedTensors(f"header: {size} < {8 + length}")
     try:
         header = orjson.loads(more(length))
     except orjson.JSONDecodeError as error:
-        raise DamagedTensors(f"header is no JSON ({error.msg})") from error
+        raise DamagedTensors(f"header: {reasons.of(error)}") from error
     if not isinstance(header, dict):
-        raise DamagedTensors("header is no JSON object")
+        raise DamagedTensors(f"header: {because('no_object')}")
     return header, 8 + length
 
 
@@ -161,34 +163,32 @@ def _entries(header: dict[str, Any], room: int) -> tuple[list[Entry], dict[str, 
     """Checked entries in file order, and the strings; they fill `room` bytes, no hole, no overlap."""
     meta = header.pop("__metadata__", {})
     if not isinstance(meta, dict) or not all(isinstance(value, str) for value in meta.values()):
-        raise DamagedTensors("__metadata__ holds something else than strings")
+        raise DamagedTensors("__metadata__")
     entries = sorted((_entry(name, fields) for name, fields in header.items()), key=lambda e: (e.start, e.end))
     at = 0
     for entry in entries:
         if entry.start != at:
-            kind = "overlaps the array before it" if entry.start < at else "leaves a hole before it"
-            raise DamagedTensors(f"{entry.name} {kind} (starts at {entry.start}, expected {at})")
+            raise DamagedTensors(f"{entry.name}: {entry.start} ≠ {at}")
         at = entry.end
     if at != room:
-        kind = "is cut" if at > room else "has bytes that belong to no array"
-        raise DamagedTensors(f"file {kind} ({room} bytes of arrays, header says {at})")
+        raise DamagedTensors(f"header: {room} ≠ {at}")
     return entries, meta
 
 
 def _entry(name: str, fields: object) -> Entry:
     """One header line, checked in itself."""
     if not isinstance(fields, dict):
-        raise DamagedTensors(f"{name} is not described by an object")
+        raise DamagedTensors(f"{name}: {because('no_object')}")
     code = fields.get("dtype")
     if not isinstance(code, str) or code not in DTYPES:
-        raise DamagedTensors(f"{name} has the unknown dtype {str(code)[:20]}")
+        raise DamagedTensors(f"{name}: dtype {str(code)[:20]}")
     shape, offsets = _sizes(name, fields, "shape"), _sizes(name, fields, "data_offsets")
     if len(offsets) != 2:
-        raise DamagedTensors(f"{name} has no usable data_offsets")
+        raise DamagedTensors(f"{name}: data_offsets")
     dtype = np.dtype(DTYPES[code])
     start, end = offsets
     if end - start != math.prod(shape) * dtype.itemsize:
-        raise DamagedTensors(f"{name} says shape {shape} of {code} but takes {end - start} bytes")
+        raise DamagedTensors(f"{name}: {shape} {code} ≠ {end - start}")
     return Entry(name, dtype, tuple(shape), start, end)
 
 
@@ -197,7 +197,7 @@ def _sizes(name: str, fields: dict[str, Any], key: str) -> list[int]:
     value = fields.get(key)
     if isinstance(value, list) and len(value) <= 32 and all(type(n) is int and 0 <= n < 2**63 for n in value):
         return value
-    raise DamagedTensors(f"{name} has no usable {key}")
+    raise DamagedTensors(f"{name}: {key}")
 
 
 def _view(mapped: mmap.mmap, entry: Entry, begin: int) -> np.ndarray[Any, Any]:

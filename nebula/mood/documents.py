@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from nebula import messages
+from nebula import messages, reasons
 from nebula.errors import short
 from nebula.mindlib.record import EMO_WORDS
 from nebula.mood.expression import Feeling, gauge
@@ -65,7 +65,7 @@ def file_bytes(path: Path, *, follow: bool = True) -> bytes:
             _check_regular(os.fstat(file.fileno()).st_mode)  # what was opened may no longer be what was looked at
             data = file.read(SIZE_LIMIT + 1)
     except (OSError, ValueError) as error:
-        raise MoodSourceFailed("system", reason=getattr(error, "strerror", None) or error) from error
+        raise MoodSourceFailed("system", reason=reasons.of(error)) from error
     return bounded(data)
 
 

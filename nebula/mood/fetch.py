@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.errors import short
 from nebula.loopback import is_loopback
 from nebula.mood.documents import SIZE_LIMIT, MoodSourceFailed, bounded
@@ -114,4 +115,4 @@ def _failed(error: Exception, timeout_ms: int) -> MoodSourceFailed:
     if "Timeout" in type(error).__name__ or isinstance(error, TimeoutError):
         return MoodSourceFailed("late", limit=timeout_ms)
     cause = error.__cause__ if isinstance(error.__cause__, OSError) else error
-    return MoodSourceFailed("system", reason=getattr(cause, "strerror", None) or type(error).__name__)
+    return MoodSourceFailed("system", reason=reasons.of(cause))

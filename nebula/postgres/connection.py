@@ -12,6 +12,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nebula import reasons
 from nebula.errors import ExtraMissing, LockedTooLong, StoreRefused, StoreUnreachable
 
 if TYPE_CHECKING:
@@ -148,8 +149,8 @@ class Connection:
         except pg.errors.LockNotAvailable:
             raise LockedTooLong(str(self.address), self.patience) from None
         except pg.Error as error:
-            reason = self.address.clean(str(error)) or type(error).__name__
             state = error.sqlstate or ""
+            reason = reasons.of_server(state, self.address.clean(str(error)) or type(error).__name__)
             broken = self._open is not None and self._open.closed
             unread = connecting and isinstance(error, pg.ProgrammingError) and not state
             if unread:  # the driver could not read the address, and its message repeats parts of it

@@ -6,8 +6,9 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.errors import SchedulerFailed
-from nebula.schedule.jobs import OWNER, Status, call, said
+from nebula.schedule.jobs import OWNER, Status, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +93,7 @@ def crontab(runner: Runner) -> bytes:
     code, out, err = call(runner, ["crontab", "-l"], ok=(0, 1))
     none = rb"no crontab|can't open .*no such file"  # the second is busybox's
     if code and not re.search(none, err.lower()):
-        raise SchedulerFailed("crontab -l", said(err) or f"exit {code}")
+        raise SchedulerFailed("crontab -l", reasons.ended(code, err))
     return b"" if code else out
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.errors import SchedulerFailed, WriteFailed
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ def call(
     try:
         code, out, err = runner(words, given)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SchedulerFailed(words[0], getattr(error, "strerror", None) or str(error)) from error
+        raise SchedulerFailed(words[0], reasons.of(error)) from error
     if code not in ok:
-        raise SchedulerFailed(" ".join(words[:2]), said(err) or f"exit {code}")
+        raise SchedulerFailed(" ".join(words[:2]), reasons.ended(code, err))
     return code, out, err
 
 
@@ -103,4 +104,4 @@ def delete(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise WriteFailed(path, error.strerror or str(error)) from error
+        raise WriteFailed(path, reasons.of(error)) from error

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nebula import messages
+from nebula import messages, reasons
 from nebula.errors import BadRecord, BadValue, WriteFailed, WrongUsage
 from nebula.mindlib import files, ledger
 from nebula.quick import dataclass
@@ -151,7 +151,7 @@ def remove(project: Project, subject: str, now: datetime, timeout: float = files
         try:
             shutil.rmtree(actor.folder)
         except OSError as error:
-            raise WriteFailed(actor.folder, error.strerror or str(error)) from error
+            raise WriteFailed(actor.folder, reasons.of(error)) from error
 
 
 def tell(

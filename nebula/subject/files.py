@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, reasons
 from nebula.errors import FileUnusable, UnknownTick
 from nebula.mindlib import files, ledger
 from nebula.quick import dataclass
@@ -53,7 +53,7 @@ def read_text(folder: Path, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileUnusable(folder / name, "UTF-8") from error
+        raise FileUnusable(folder / name, reasons.of(error)) from error
 
 
 def lived(folder: Path, now: datetime) -> Lived:

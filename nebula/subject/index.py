@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from nebula import reasons
 from nebula.errors import IndexOfAnotherModel, NebulaError, WriteFailed
 from nebula.mindlib import files
 from nebula.quick import dataclass
@@ -259,13 +260,13 @@ def using(path: Path, work: Callable[[SubjectIndex], T]) -> T:
     try:
         return _work(path, work)
     except sqlite3.OperationalError as error:
-        raise WriteFailed(path, str(error)) from error
+        raise WriteFailed(path, reasons.of(error)) from error
     except sqlite3.DatabaseError:
         drop(path)
     try:
         return _work(path, work)
     except sqlite3.Error as error:
-        raise WriteFailed(path, str(error)) from error
+        raise WriteFailed(path, reasons.of(error)) from error
 
 
 def drop(path: Path) -> bool:
@@ -275,7 +276,7 @@ def drop(path: Path) -> bool:
         for name in (path.name, f"{path.name}-journal"):
             path.with_name(name).unlink(missing_ok=True)
     except OSError as error:
-        raise WriteFailed(path, error.strerror or str(error)) from error
+        raise WriteFailed(path, reasons.of(error)) from error
     return there
 
 

@@ -7,7 +7,6 @@ to do it in by `reading` and `writing`: a story in a folder lends itself, one in
 from __future__ import annotations
 
 import difflib
-import errno
 import os
 import stat
 import unicodedata
@@ -15,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula import reasons
 from nebula.address import Address, is_address
 from nebula.errors import BadSubjectId, FileUnusable, SubjectTaken, UnknownSubject
 from nebula.mindlib import files
 from nebula.quick import dataclass
+from nebula.reasons import because
 from nebula.subject.ids import check_id, key
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Project:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise FileUnusable(self.subjects, error.strerror or str(error)) from error
+            raise FileUnusable(self.subjects, reasons.of(error)) from error
         return {unicodedata.normalize("NFC", name): self.subjects / name for name in names if _is_id(name)}
 
     def folder(self, subject: str) -> Path:
@@ -99,7 +100,7 @@ class Project:
         path = self.folders().get(wanted)
         if path is None:
             if (self.subjects / wanted).is_symlink():
-                raise FileUnusable(self.subjects / wanted, "is a link")
+                raise FileUnusable(self.subjects / wanted, because("link"))
             raise UnknownSubject(wanted, nearest(wanted, self.folders()), self.root)
         return path
 
@@ -114,14 +115,14 @@ class Project:
             if key(other) == key(wanted):
                 raise SubjectTaken(wanted, other)
         if (self.subjects / wanted).is_symlink() or (self.subjects / wanted).exists():
-            raise FileUnusable(self.subjects / wanted, "is no folder of its own")
+            raise FileUnusable(self.subjects / wanted, because("not_own"))
         return self.subjects / wanted
 
     def _check_own(self) -> None:
         """The way down to the subjects must not be a link: it may lead out of the project."""
         for path in (self.root / "simulation", self.subjects, self.own):
             if path.is_symlink():
-                raise FileUnusable(path, "is a link")
+                raise FileUnusable(path, because("link"))
 
 
 def nearest(wanted: str, known: Iterable[str]) -> str:
@@ -176,14 +177,14 @@ def read_own(path: Path) -> bytes:
         with os.fdopen(os.open(path, flags), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                raise FileUnusable(path, "is no regular file")
+                raise FileUnusable(path, because("irregular"))
             if found.st_nlink > 1 and _has_namesake(path, found):
-                raise FileUnusable(path, "is the same file as another subject's")
+                raise FileUnusable(path, because("shared"))
             return file.read()
     except FileNotFoundError:
         return b""
     except OSError as error:
-        reason = "is a link" if error.errno == errno.ELOOP else error.strerror or str(error)
+        reason = reasons.of(error)
         raise FileUnusable(path, reason) from error
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nebula import messages, private
+from nebula import messages, private, reasons
 from nebula.errors import AllPrivate, BadValue, EmptyText, check_unicode
 from nebula.mindlib import ledger
 from nebula.quick import dataclass
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -132,7 +133,7 @@ def views(data: bytes) -> tuple[list[View], list[Problem]]:
     seen: dict[str, View] = {}
     for one, line in found:
         if one.topic in seen:
-            problems.append(Problem(line, f"topic {one.topic} stands twice"))
+            problems.append(Problem(line, because("twice", what=f"topic {one.topic}")))
         seen.setdefault(one.topic, one)
     return list(seen.values()), sorted(problems, key=lambda problem: problem.line)
 
@@ -146,11 +147,11 @@ def _read(data: bytes, make: Callable[[Mapping[str, Any], int], T]) -> tuple[lis
         try:
             obj = orjson.loads(raw)
             if not isinstance(obj, dict):
-                problems.append(Problem(number, "not an object"))
+                problems.append(Problem(number, because("no_object")))
                 continue
             found.append(make(obj, number))
         except orjson.JSONDecodeError as error:
-            problems.append(Problem(number, str(error)))
+            problems.append(Problem(number, reasons.of(error)))
         except (BadValue, EmptyText) as error:
             problems.append(Problem(number, error.message))
     return found, problems

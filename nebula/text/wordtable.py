@@ -18,8 +18,9 @@ import zlib
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
-from nebula import places
+from nebula import places, reasons
 from nebula.errors import AssetDamaged
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,14 +128,14 @@ class WordTable:
         self.path = path
         self._view = memoryview(_mapped(path))
         if len(self._view) < HEADER.size:
-            raise AssetDamaged(path, "shorter than its header")
+            raise AssetDamaged(path, because("cut"))
         magic, words, characters, total, median, self._crc = HEADER.unpack_from(self._view)
         if magic != MAGIC:
-            raise AssetDamaged(path, "not a word table of this version")
+            raise AssetDamaged(path, because("other_version"))
         if len(self._view) != packed_length(words, characters):
-            raise AssetDamaged(path, f"{len(self._view)} bytes, {packed_length(words, characters)} are due")
+            raise AssetDamaged(path, because("cut"))
         if not (words and characters and total > 0 and 0 < median < 100):
-            raise AssetDamaged(path, "figures in its header that can't be")
+            raise AssetDamaged(path, because("damaged"))
         self.total: int = total
         self.median_idf: float = median
         rest = self._view[HEADER.size :]
@@ -162,7 +163,7 @@ class WordTable:
     def check(self) -> None:
         """Read all against the check sum (10 ms); raises AssetDamaged. For doctor, not for every start."""
         if zlib.crc32(self._view[HEADER.size :]) != self._crc:
-            raise AssetDamaged(self.path, "its check sum differs")
+            raise AssetDamaged(self.path, because("checksum"))
 
 
 def _mapped(path: Path) -> mmap.mmap | bytes:
@@ -172,4 +173,4 @@ def _mapped(path: Path) -> mmap.mmap | bytes:
             file.seek(0, 2)
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if file.tell() else b""
     except OSError as error:
-        raise AssetDamaged(path, error.strerror or type(error).__name__) from error
+        raise AssetDamaged(path, reasons.of(error)) from error

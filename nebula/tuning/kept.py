@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock
 from nebula.errors import FileUnusable
 from nebula.mindlib import files
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,5 +76,5 @@ def _read(path: Path) -> dict[str, Any] | None:
         if before.keys() != after.keys() or not all(isinstance(value, list) for value in before.values()):
             raise ValueError
     except (ValueError, KeyError, TypeError) as error:
-        raise FileUnusable(path, "before, after") from error
+        raise FileUnusable(path, because("lacks", what="before, after")) from error
     return {"before": before, "after": after}

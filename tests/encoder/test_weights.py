@@ -84,11 +84,11 @@ def test_sentence_transformers_pooling_is_followed(make_folder: Make) -> None:
         ({"hidden_size": "512"}, "hidden_size"),
         ({"hidden_size": True}, "hidden_size"),
         ({"num_hidden_layers": 10**9}, "num_hidden_layers"),
-        ({"num_attention_heads": 3}, "no multiple"),
+        ({"num_attention_heads": 3}, "n × 3"),
         ({"max_position_embeddings": 3}, "max_position_embeddings"),
         ({"layer_norm_eps": -1.0}, "layer_norm_eps"),
         ({"layer_norm_eps": "small"}, "layer_norm_eps"),
-        ({"layer_norm_eps": float("nan")}, "no JSON"),
+        ({"layer_norm_eps": float("nan")}, "JSON"),
         ({"hidden_act": "relu"}, "hidden_act"),
         ({"pooling": "max"}, "pooling"),
         ({"num_hidden_layers": 3}, "encoder.layer.2"),
@@ -104,7 +104,7 @@ def test_wrong_words(make_folder: Make) -> None:
     """A vocabulary of another length, without a special word, or no text."""
     from tests.encoder.conftest import WORDS
 
-    assert "23 words" in reason(make_folder(words=WORDS[:-1]))
+    assert "应为 23" in reason(make_folder(words=WORDS[:-1]))
     assert "[SEP]" in reason(make_folder(words=[w if w != "[SEP]" else "sep" for w in WORDS]))
     folder = make_folder()
     (folder / "vocab.txt").write_bytes(b"\xff\xfe")
@@ -116,9 +116,9 @@ def test_wrong_words(make_folder: Make) -> None:
 @pytest.mark.parametrize(
     ("array", "said"),
     [
-        (None, f"{KEY} is missing"),
-        (np.zeros((16, 17), np.float16), "[16, 17], not [16, 16]"),
-        (np.zeros((16, 16), np.int16), "no floating format"),
+        (None, f"缺 {KEY}"),
+        (np.zeros((16, 17), np.float16), "[16, 17]，应为 [16, 16]"),
+        (np.zeros((16, 16), np.int16), "int16，应为 float"),
     ],
 )
 def test_wrong_tensors(make_folder: Make, array: Any, said: str) -> None:
@@ -138,7 +138,7 @@ def test_weights_that_are_no_numbers(make_folder: Make, dtype: str, count: int, 
     encoder = open_encoder(make_folder(arrays={name: array}, dtype=dtype))
     with pytest.raises(ModelUnusable) as caught:
         encoder.encode(["海记忆星图"] * count)
-    assert "not finite" in str(caught.value.facts["reason"])
+    assert "不是有限数" in str(caught.value.facts["reason"])
 
 
 def test_missing_and_damaged_files(make_folder: Make, tmp_path: Path) -> None:
@@ -148,11 +148,11 @@ def test_missing_and_damaged_files(make_folder: Make, tmp_path: Path) -> None:
     folder = make_folder()
     model = folder / "model.safetensors"
     model.write_bytes(model.read_bytes()[:-1])
-    assert "cut" in reason(folder)
+    assert "≠" in reason(folder)
     model.rename(folder / "a.safetensors")
-    assert "cut" in reason(folder)
+    assert "≠" in reason(folder)
     (folder / "b.safetensors").write_bytes(b"")
-    assert "more than one" in reason(folder)
+    assert "不止一个" in reason(folder)
     for name in ("a.safetensors", "b.safetensors"):
         (folder / name).unlink()
     with pytest.raises(ModelMissing):
@@ -163,9 +163,9 @@ def test_missing_and_damaged_files(make_folder: Make, tmp_path: Path) -> None:
         open_encoder(folder)
     make_folder()
     (folder / "config.json").write_bytes(b" " * (1 << 21))
-    assert "larger" in reason(folder)
+    assert "超过" in reason(folder)
     (folder / "config.json").write_text("[]", encoding="utf-8")
-    assert "object" in reason(folder)
+    assert "不是 JSON 对象" in reason(folder)
 
 
 def test_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

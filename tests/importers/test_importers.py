@@ -125,8 +125,8 @@ def test_mem0(mind: Mind) -> None:
     assert guitar.extra["agent_id"] == "coach"
     assert (relation.text, relation.at) == ("linan plays guitar", clock.write(NOW))
     assert [(one.where[:13], one.why) for one in done.damages] == [
-        ("mem0.json [4]", "no memory"),
-        ("mem0.json [5]", "no id"),
+        ("mem0.json [4]", "缺 memory"),
+        ("mem0.json [5]", "缺 id"),
     ]
 
 
@@ -188,7 +188,7 @@ def test_chatgpt(mind: Mind) -> None:
     assert (ferry.turn, seat.turn) == (1, 3)
     assert guitar.at == at_epoch(1772500000), "the conversation's, where the turn has none"
     assert done.passed == {"a reply": 2}
-    assert [one.why for one in done.damages] == ["no mapping"]
+    assert [one.why for one in done.damages] == ["缺 mapping"]
 
 
 @pytest.mark.parametrize("kind", ["chatgpt", "claude"])
@@ -231,7 +231,7 @@ def test_markdown(mind: Mind) -> None:
     ]  # fmt: skip
     assert {memory.at for memory in held(mind)} == {"2026-01-15T10:00:00", "2026-02-03T00:00:00"}
     assert "nor a heading" in by_text["Tide gauge › Notes"].text
-    assert [(one.where, one.why) for one in done.damages] == [("latin1.md", "no UTF-8")]
+    assert [(one.where, one.why) for one in done.damages] == [("latin1.md", "不是 UTF-8")]
 
 
 def test_one_note_alone(mind: Mind, samples: Path) -> None:
@@ -360,7 +360,7 @@ def test_an_export_that_was_cut_off(mind: Mind, tmp_path: Path) -> None:
     path.write_bytes(data[: data.index(b"Blackbird")])
     done = taken(mind, path, "chatgpt")
     assert done.added == 2
-    assert [one.why for one in done.damages] == ["no mapping", "no JSON object"]
+    assert [one.why for one in done.damages] == ["缺 mapping", "不是 JSON 对象"]
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,12 @@ def test_a_wrong_type_reads_as_the_default_and_is_kept(name: str, raw: object, d
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ([], "not an object"),
-        ({"text": ""}, "no id"),
-        ({"id": True, "text": ""}, "no id"),
-        ({"id": -1, "text": ""}, "no id"),
-        ({"id": 2**53, "text": ""}, "no id"),
-        ({"id": 1, "text": None}, "no text"),
+        ([], "不是 JSON 对象"),
+        ({"text": ""}, "缺 id"),
+        ({"id": True, "text": ""}, "缺 id"),
+        ({"id": -1, "text": ""}, "缺 id"),
+        ({"id": 2**53, "text": ""}, "缺 id"),
+        ({"id": 1, "text": None}, "缺 text"),
         ({"id": 0, "text": ""}, None),
     ],
 )
