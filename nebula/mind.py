@@ -24,11 +24,9 @@ from nebula.errors import (
 )
 from nebula.index import has_numpy
 from nebula.mindlib import changes, files
-from nebula.mindlib.record import BY_NAME, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, MOVING, Store
-from nebula.recall.filtering import admits
 from nebula.recall.hit import Filters
-from nebula.results import Added, Built, Listing, Notice, Recalled, Setting, missing
+from nebula.results import Added, Built, Notice, Recalled, Setting, missing
 from nebula.settings import RULES, build, check, flatten, origin
 
 if TYPE_CHECKING:
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from nebula.mood.expression import Feeling
     from nebula.past import Past
     from nebula.recall.budget import Budget
+    from nebula.results import Listing
     from nebula.subject.subject import Subject
     from nebula.why import Why
 
@@ -295,11 +294,9 @@ class Mind:
 
         Raises LedgerUnusable.
         """
-        reading = self.store.read_all(clock.write(as_of) if as_of else "")
-        now = clock.seconds(as_of or self.now())
-        passed = [m for m in reading.memories if admits(filters, m) and (filters.old or not m.is_old(now))]
-        passed.sort(key=lambda memory: (memory.seconds, memory.id), reverse=True)
-        return Listing(passed[:n], len(passed), reading.damages)
+        from nebula import looking
+
+        return looking.listing(self, filters, n, as_of)
 
     def get(self, ref: str) -> Memory:
         """One memory as it stands, by ref or uid. Raises UnknownRef, LedgerUnusable."""
@@ -310,9 +307,9 @@ class Mind:
 
     def find(self, ref: str) -> Memory | None:
         """One memory as it stands, by ref or uid; None where there is none. Raises LedgerUnusable."""
-        wanted, named = ref.strip().lower(), split_ref(ref)
-        kinds = [named[0]] if named else list(BY_NAME)
-        return next((m for m in self.store.read_all(kinds=kinds).memories if wanted in (m.ref, m.uid)), None)
+        from nebula import looking
+
+        return looking.find(self, ref)
 
     # meaning
 
@@ -441,9 +438,12 @@ class Mind:
         """The folder of what is derived from the ledgers, under this mind's settings."""
         from nebula.index.cache import Cache
 
-        tokens = self.settings.recall.tokens
-        case = "lower" if self.settings.recall.lowercase else "cased"
-        return Cache(self.store, f"{tokens}-{case}", tokens)
+        return Cache(self.store, self.reading, self.settings.recall.tokens)
+
+    @property
+    def reading(self) -> str:
+        """The way in which texts are read, which an index is named after."""
+        return f"{self.settings.recall.tokens}-{'lower' if self.settings.recall.lowercase else 'cased'}"
 
     def _embedder(self, limit: int | None, progress: Callable[[int, int], None] | None = None) -> Embedder:
         from nebula.index.catchup import Embedder, by_text

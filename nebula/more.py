@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nebula import clock
 from nebula.echo import handed_out
 from nebula.index import kinds
+from nebula.looking import of_session
 from nebula.mindlib.record import LEDGER_CODE
 from nebula.quick import dataclass
 from nebula.results import Notice
@@ -59,8 +60,7 @@ def _turns(mind: Mind, memory: Memory, turns: int) -> tuple[list[Memory], list[M
     if not memory.session or not turns:
         return [], []
     now = clock.seconds(mind.now())
-    every = [m for m in mind.store.read_all().memories if m.session == memory.session]
-    held = [m for m in every if m.uid == memory.uid or not m.is_old(now)]
+    held = [m for m in of_session(mind, memory.session) if m.uid == memory.uid or not m.is_old(now)]
     held.sort(key=lambda m: (m.turn, m.seconds, LEDGER_CODE[m.ledger], m.id))
     at = next(place for place, m in enumerate(held) if m.uid == memory.uid)
     return held[max(0, at - turns) : at], held[at + 1 : at + 1 + turns]

@@ -92,7 +92,7 @@ def crossings(memory: Memory, now: datetime, settings: ForgettingSettings) -> li
 def promises(mind: Mind, *, done: bool = False) -> list[Promise]:
     """Promises that hold and are not kept yet (or all), by due date, overdue ones first, undated last."""
     now = clock.seconds(mind.now())
-    memories = [m for m in mind.store.read_all().memories if m.ledger == "promises" and not m.is_old(now)]
+    memories = [m for m in mind.store.read_all(kinds=["promises"]).memories if not m.is_old(now)]
     today = clock.day(now)
     found = [Promise(m, None if (due := m.due_day) is None else due - today) for m in memories if done or not m.done_at]
     return sorted(found, key=lambda p: (p.days is None, p.days or 0, p.memory.due, p.memory.id))

@@ -43,6 +43,7 @@ LAYERS = (
             "digests",
             "night",
             "surface",
+            "looking",
             "outlook",
             "endpoint",
             "origins",

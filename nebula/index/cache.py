@@ -33,7 +33,7 @@ class Cache:
 
     def __init__(self, store: Store, variant: str, mode: Mode) -> None:
         self.store = store
-        self.folder: Path = store.local / INDEX / variant
+        self.folder: Path = manifests.folder(store, variant)
         self.mode: Mode = mode
 
     def open(self, embedder: Embedder | None = None, *, write: bool = True, compact: bool = False) -> Index:
@@ -132,10 +132,11 @@ class Cache:
         return catchup.embed_missing(self.store, found, self.mode, embedder, save) if embedder else 0
 
     def _view(self, found: Parts, embedded: int = 0) -> Index:
-        table = found.table()
-        state.lay_over(table, found.strings, changes.fold(catchup.read_tail(self.store, found.manifest).objects))
+        table, tail = found.table(), catchup.read_tail(self.store, found.manifest)
+        state.lay_over(table, found.strings, changes.fold(tail.objects))
         arrays = [part for _, part in found.rows]
-        return Index(self.store, table, arrays, found.dense(), found.strings, embedded)
+        whole = found.manifest.whole and tail.whole
+        return Index(self.store, table, arrays, found.dense(), found.strings, embedded, whole)
 
 
 def purge(folder: Path, texts: Iterable[str], timeout: float) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nebula.encoder import Encoded
     from nebula.index.parts import Parts
     from nebula.index.segments import Arrival
-    from nebula.mindlib.ledger import Line
+    from nebula.mindlib.ledger import Line, Scan
     from nebula.text.words import Mode
 
     Array = NDArray[Any]
@@ -75,6 +75,7 @@ class Tail:
 
     lines: Mapping[str, Sequence[Line]]
     edited: bool
+    whole: bool  # whether every line could be read
 
     @property
     def objects(self) -> Iterator[dict[str, Any]]:
@@ -96,10 +97,11 @@ def read_tail(store: Store, found: Manifest, ends: Mapping[str, int] | None = No
     """What the state lacks; with `ends`, of each file no line that begins at or after that byte."""
     edited = any(not _still_there(store, name, part) for name, part in found.folded.items())
     starts = {name: 0 if edited or name not in found.folded else found.folded[name].consumed for name in FOLDED}
-    lines = {name: store.scan(name, start).lines for name, start in starts.items()}
+    scans = {name: store.scan(name, start) for name, start in starts.items()}
+    lines = {name: scan.lines for name, scan in scans.items()}
     if ends is not None:
         lines = {name: [line for line in found if line.offset < ends[name]] for name, found in lines.items()}
-    return Tail(lines, edited)
+    return Tail(lines, edited, not any(scan.damages for scan in scans.values()))
 
 
 def _still_there(store: Store, name: str, part: Folded) -> bool:
@@ -149,30 +151,31 @@ def _read_slices(store: Store, parts: Parts, changed: Sequence[LedgerKind], mode
     """The next lines of some ledgers, a slice of each, as rows in the order of their time."""
     arrivals: list[Arrival] = []
     sources, next_id = dict(parts.manifest.sources), dict(parts.manifest.next_id)
-    table = parts.table()
+    table, whole = parts.table(), parts.manifest.whole
     for kind in changed:
         before = sources.get(kind.file)
-        sources[kind.file], lines = _read_new(store, kind, before)
+        sources[kind.file], found = _read_new(store, kind, before)
+        lines, whole = found.lines, whole and not found.damages
         ids, known = [line.obj["id"] for line in lines], next_id.get(kind.name, 1)
         goes_back = before is not None and any(number < known or number >= FAR for number in ids)
         erased = [obj["id"] for obj in store.erased(kind.name)] if goes_back else []
         arrivals += segments.name_lines(kind.name, lines, table, erased)
         next_id[kind.name] = max(known, following([known - 1, *ids]))
-    parts.manifest = replace(parts.manifest, sources=sources, next_id=next_id)
+    parts.manifest = replace(parts.manifest, sources=sources, next_id=next_id, whole=whole)
     parts.changed = True
     arrivals.sort(key=lambda a: (a.memory.seconds, LEDGER_CODE[a.memory.ledger], a.offset))
     for start in range(0, len(arrivals), CHUNK_ROWS):
         _add_rows(store, parts, arrivals[start : start + CHUNK_ROWS], mode)
 
 
-def _read_new(store: Store, kind: LedgerKind, before: Source | None) -> tuple[Source, list[Line]]:
+def _read_new(store: Store, kind: LedgerKind, before: Source | None) -> tuple[Source, Scan]:
     size, mtime, inode = store.stamp(kind.name)
     start = before.consumed if before else 0
     found, whole = store.scan_on(kind.name, start, before.whole if before else "", SLICE)
     consumed = max(found.consumed, start)
     if size - start > SLICE:
         size = consumed  # as if it had just grown: the rest is still to be read
-    return Source(size, mtime, inode, consumed, store.tail(kind.name, consumed), whole), found.lines
+    return Source(size, mtime, inode, consumed, store.tail(kind.name, consumed), whole), found
 
 
 def _add_rows(store: Store, parts: Parts, arrivals: Sequence[Arrival], mode: Mode) -> None:
@@ -199,7 +202,8 @@ def _fold(store: Store, parts: Parts, tail: Tail, ends: Mapping[str, int]) -> No
     parts.state = state.arrays(table)
     folded = {name: _folded(store, name, lines, found.folded.get(name, Folded())) for name, lines in tail.lines.items()}
     ids = {k.name: max(found.next_id.get(k.name, 1), highest_ref(k.name, tail.objects) + 1) for k in LEDGERS}
-    parts.manifest = replace(found, folded=folded, state="", next_id=ids)
+    whole = found.whole and tail.whole
+    parts.manifest = replace(found, folded=folded, state="", next_id=ids, whole=whole)
     parts.changed = True
 
 

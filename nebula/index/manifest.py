@@ -6,10 +6,13 @@ from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from nebula.mindlib import files
+from nebula.mindlib.store import INDEX
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from nebula.mindlib.store import Store
 
 #: Raised whenever the meaning of any array or field changes; another number is rebuilt, not read.
 FORMAT = 8
@@ -51,7 +54,13 @@ class Manifest:
     sources: dict[str, Source] = field(default_factory=dict)
     next_id: dict[str, int] = field(default_factory=dict)
     serial: int = 0  # counts replacements, for file names that are never used twice
+    whole: bool = True  # whether every line that was read could be; False too where that was not noted
     format: int = FORMAT
+
+
+def folder(store: Store, variant: str) -> Path:
+    """Where the index of one way of reading text (`variant`) lies."""
+    return store.local / INDEX / variant
 
 
 def load(folder: Path) -> Manifest | None:
@@ -64,7 +73,7 @@ def load(folder: Path) -> Manifest | None:
             return None
         sources = {name: Source(**source) for name, source in raw["sources"].items()}
         folded = {name: Folded(**part) for name, part in raw["folded"].items()}
-        return Manifest(**{**raw, "sources": sources, "folded": folded})
+        return Manifest(**{"whole": False, **raw, "sources": sources, "folded": folded})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

@@ -37,6 +37,7 @@ class Index:
     vectors: Vectors
     strings: state.Strings
     embedded: int = 0
+    whole: bool = False  # whether every line of the ledgers could be read, as far as that is known
     #: A second encoder's vectors of the rows in Latin script (see index.second).
     second: Vectors | None = None
     second_waiting: int = 0  # texts that it has not seen
