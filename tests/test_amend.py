@@ -199,5 +199,5 @@ def test_a_similar_memory_is_hinted_at_and_nothing_is_done(tmp_path: Path) -> No
     added = mind.add("渡轮早上六点就开")
     assert [(n.code, n.facts["ref"]) for n in added.notices] == [("similar", "n1")]
     assert [m.ref for m in mind.list().memories] == ["n2", "n1"]
-    assert mind.add("渡轮早上六点开船", ledger="thoughts").notices == []
+    assert mind.add("早上六点渡轮开", ledger="thoughts").notices == []
     assert mind.add("渡轮早上六点半开", supersedes="n1").notices == []
