@@ -12,7 +12,7 @@ from nebula.cli import editor, options
 from nebula.cli.command import Run, command, json_or_text
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import BadValue, WrongUsage
+from nebula.errors import BadValue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,8 +88,6 @@ def log(run: Run, *, limit: options.Limit = 20, jsonl: options.Jsonl = False) ->
     """What happened lately, and why."""
     from nebula import amend
 
-    if jsonl and run.json:
-        raise WrongUsage("log [--json | --jsonl]", "together", these="--json --jsonl")
     events = amend.journal(run.mind(), limit)
     rows = [event_object(event) for event in events]
     lines = [event_line(event) for event in events]

@@ -137,6 +137,8 @@ def _fill(path: str, command: Any) -> None:
     for parameter in command.params:
         if parameter.param_type_name == "option" and parameter.name != "help":
             parameter.help = messages.say(help_key(path, parameter.name))
+        elif "REF" in (parameter.metavar or ""):
+            parameter.help = messages.say("argument.ref")
     for name, inner in getattr(command, "commands", {}).items():
         _fill(f"{path}.{name}".lstrip("."), inner)
 

@@ -14,7 +14,7 @@ import typer
 
 from nebula import clock, places
 from nebula.cli import completion, options, printing, terminal
-from nebula.errors import BadValue, NotOnPostgres
+from nebula.errors import BadValue, NotOnPostgres, WrongUsage
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def command(
     def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
         def door(**values: Any) -> None:
             run = Run(*[*(values.pop(shared) for shared in SHARED), anywhere])
+            _one_form(name, {"--json": run.json, "--jsonl": values.get("jsonl"), "--null": values.get("null")})
             values |= {ref: run.named(values[ref]) for ref in _refs(door) if values[ref]}
             raise typer.Exit(run.show(body(run, **values), name))
 
@@ -161,6 +162,13 @@ def command(
         return body
 
     return register
+
+
+def _one_form(name: str, asked: Mapping[str, bool | None]) -> None:
+    """Output has one form. Raises WrongUsage where two are asked for."""
+    these = [option for option, on in asked.items() if on]
+    if len(these) > 1:
+        raise WrongUsage(f"{name} [{' | '.join(these)}]", "together", these=" ".join(these))
 
 
 def _refs(door: Callable[..., None]) -> list[str]:

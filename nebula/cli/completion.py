@@ -136,7 +136,7 @@ def formats(incomplete: str) -> list[str]:
 
 def vias(incomplete: str) -> list[str]:
     """The sources' English names."""
-    return _beginning(("user", "self", "tool", "web"), incomplete)
+    return _beginning(("user", "self", "tool", "web", "echo"), incomplete)
 
 
 def _beginning(names: Iterable[str], begun: str) -> list[str]:

@@ -13,6 +13,12 @@ from nebula import messages
 from nebula.cli import INTERRUPTED, printing
 from nebula.errors import NebulaError, short
 
+#: What the parser says of a whole command line, for which it has no class.
+_PARSER = {
+    "no_such_command": r"No such command '(.*)'",
+    "needs_value": r"Option '(.*)' requires an argument",
+    "takes_none": r"Option '(.*)' does not take a value",
+}
 UNEXPECTED = 3
 USAGE = 2
 
@@ -75,6 +81,9 @@ def _in_words(error: Exception) -> str:
         return messages.say("usage.no_such_option", name=short(getattr(error, "option_name", said)))
     if kind == "MissingParameter" and parameter is not None:
         return messages.say("usage.missing", name=short(parameter.metavar or parameter.opts[0]))
+    for key, pattern in _PARSER.items():
+        if found := re.match(pattern, said):
+            return messages.say(f"usage.{key}", name=short(found[1]))
     extra = re.match(r"Got unexpected extra arguments? \((.*)\)", said)
     if extra:
         return messages.say("usage.extra", what=short(extra[1]))

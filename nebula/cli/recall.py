@@ -12,7 +12,7 @@ from nebula.cli import options, printing
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
 from nebula.cli.remember import shown
-from nebula.errors import NebulaError, WrongUsage, short
+from nebula.errors import BadValue, NebulaError, WrongUsage, short
 from nebula.results import Notice
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ def recall(
     null: options.Null = False,
 ) -> Outcome:
     """What comes to mind for a query."""
-    if jsonl and run.json:
-        raise WrongUsage("recall [--json | --jsonl] QUERY", "together", these="--json --jsonl")
     filters = make_filters(run, ledger, tag, via, since, until, old=all_)
     mind = run.mind(overrides(profile, set_))
     then = run.moment("--as-of", as_of, end=True)
@@ -168,6 +166,8 @@ def make_filters(
 
         named = [ledger_name(word) for word in ledgers]
     first, last = run.moment("--since", since), run.moment("--until", until, end=True)
+    if first and last and last < first:
+        raise BadValue("--until", until, f"≥ --since {since}")
     return Filters(
         named,
         tags or [],

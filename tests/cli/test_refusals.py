@@ -143,3 +143,53 @@ def test_a_refusal_says_what_is_wrong_and_what_to_write() -> None:
     )
     messages.use("zh")
     assert "不能一起用" in error.message
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("recall", "渡轮", "--json", "--jsonl"),
+        ("recall", "渡轮", "--json", "--null"),
+        ("recall", "渡轮", "-0", "--jsonl"),
+        ("list", "--json", "-0"),
+        ("more", "n1", "--json", "-0"),
+        ("promises", "--json", "-0"),
+        ("log", "--json", "--jsonl"),
+    ],
+)
+def test_output_has_one_form(nebula: Nebula, argv: tuple[str, ...]) -> None:
+    """Two are refused, previously --null had no effect beside --json or --jsonl."""
+    done = nebula(*argv)
+    assert done.code == 2
+    assert "不能一起用" in done.err
+
+
+def test_a_time_span_that_ends_before_it_begins(nebula: Nebula) -> None:
+    """Nothing could lie in it: said so, where it previously was answered with silence."""
+    for command in (("recall", "渡轮"), ("list",)):
+        done = nebula(*command, "--since", "2026-05-02", "--until", "2026-05-01")
+        assert (done.code, "--since 2026-05-02" in done.err) == (2, True)
+        assert nebula(*command, "--since", "2026-05-01", "--until", "2026-05-01").code != 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("mood", "nope"), ("没有 nope 这个命令", "No such command: nope")),
+        (("recall", "-n"), ("-n 后面缺一个值", "-n needs a value")),
+        (("recall", "x", "--json=3"), ("--json 后面不写值", "--json takes no value")),
+    ],
+)
+def test_the_parser_speaks_both_languages(
+    nebula: Nebula, argv: tuple[str, ...], said: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for language, sentence in zip(("zh", "en"), said, strict=True):
+        monkeypatch.setenv("NEBULA_LANG", language)
+        done = nebula(*argv)
+        assert done.code == 2
+        assert sentence in done.err
+
+
+@pytest.mark.parametrize("argv", [("show",), ("more",), ("why",), ("yes",), ("pin",), ("erase",)])
+def test_help_names_handles(nebula: Nebula, argv: tuple[str, ...]) -> None:
+    assert "@1" in nebula(*argv, "--help").out
