@@ -15,18 +15,16 @@ The rule above all: nothing wrong but confident. What is ambiguous (05/03, 明�
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nebula.quick import dataclass
 from nebula.text import datewords as words
 from nebula.text.datecalendar import READERS, Context, Granularity, Moment, Prefer, end_of, midnight
 from nebula.text.dateclock import on_day, read_clock, time_alone
-
-if TYPE_CHECKING:
-    import re
 
 _ABSOLUTE = frozenset({"month", "monthday", "numbers"})
 _CALENDAR = frozenset({"month", "numbers", "holiday", "season", "year", "year_end"})
@@ -125,6 +123,8 @@ def _expression(text: str, at: int, context: Context) -> _Reading | None:
         return None
     doubtful = words.pattern(words.UNSURE_BEFORE).search(text[max(0, start - 40) : start]) is not None
     link = words.BETWEEN if lead and lead["between"] else words.RANGE
+    if first.reader == "ago":
+        doubtful = doubtful or words.pattern(words.PART_BEFORE).search(text[max(0, start - 40) : start]) is not None
     ranged = _ranged(text, first, link, context)
     if ranged is not None:
         return _refuse(ranged) if doubtful else ranged._replace(start=at)
@@ -143,7 +143,10 @@ def _refuse(reading: _Reading, end: int | None = None) -> _Reading:
 
 
 def _ranged(text: str, first: _Reading, between: str, context: Context) -> _Reading | None:
-    """`周一到周三`: the second date is the first such one after the first. None where no second date follows."""
+    """`周一到周三`: the second date is the first such one after the first. None where no second date follows.
+
+    In the past, 11月到2月 that now lies in may as well be the last one that is over: it is refused.
+    """
     link = words.pattern(between).match(text, first.end)
     if link is None or (first.moment is None and first.reader == "refused"):
         return None
@@ -153,6 +156,9 @@ def _ranged(text: str, first: _Reading, between: str, context: Context) -> _Read
         return None
     last = last._replace(end=last.end + link.end())
     if first.moment is None or last.moment is None or last.moment.end <= first.moment.start:
+        return _Reading(first.start, last.end, None)
+    bare = first.calendar and last.calendar and not re.search(r"\d{4}|[年季]", text[first.start : last.end])
+    if bare and context.prefer == "past" and last.moment.start.year > context.now.year:
         return _Reading(first.start, last.end, None)
     return _Reading(first.start, last.end, Moment(first.moment.start, last.moment.end, "range"))
 

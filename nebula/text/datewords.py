@@ -29,7 +29,7 @@ DAYS = {
     "the day after tomorrow": 2, "day after tomorrow": 2, "last": -1, "this": 0, "": 0,
 }  # fmt: skip
 YEARS = {
-    "大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2,
+    "大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "大后年": 3,
     "last year": -1, "this year": 0, "next year": 1,
 }  # fmt: skip
 STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "last": -1, "this": 0, "next": 1}
@@ -130,9 +130,9 @@ FRAGMENTS = {
     # before a number: nothing that makes it another one, an ordinal, a rate, or the end of a range
     "N": r"(?<![0-9A-Za-z.零〇一二两三四五六七八九十百千万几数第每到至~/:、—–-])",
     "NONUM": "(?![0-9零〇一二两三四五六七八九十百])",
-    "YEAR": "(?:(?<![0-9〇零一二三四五六七八九])(?:[0-9]{4}|[〇零一二三四五六七八九]{4})年"
-    "|今年|(?<!过)去年|大前年|(?<![以之目大])前年|(?<![聪光透说证])明年|(?<![以之今然往最])后年)",
-    "STEP": "(?<![上下晚早路网线以世街身手海天楼底])(?P<step>上上|下下|[上下这本])一?个?",
+    "YEAR": "(?:(?<![0-9〇零一二三四五六七八九第])(?<![0-9年][-~–—/、])(?:[0-9]{4}|[〇零一二三四五六七八九]{4})年"
+    "|今年|(?<!过)去年|(?<!大)大[前后]年|(?<![以之目大])前年|(?<![聪光透说证大])明年|(?<![以之今然往最大])后年)",
+    "STEP": "(?<![上下晚早路网线以世街身手海天楼底大])(?P<step>上上|下下|[上下这本])一?个?",
     "WEEK": "(?:周|星期|礼拜)",
     "WD": "(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
     "(?![零一二两三四五六七八九十0-9](?![零一二三四五六七八九十0-9]?[点:])"
@@ -142,8 +142,11 @@ FRAGMENTS = {
     "UNIT": "(?:分钟|刻钟|个?小时|个?钟头|天|周|个?星期|个?礼拜|个月|年)",
     "LENGTH": r"(?:(?P<n><NUM>)\s?(?P<unit><UNIT>)|(?P<n2>半)(?P<unit2>个?小时|个?钟头|个月|年))",
     "INYEAR": r"(?:(?P<y><YEAR>)的?\s?|(?<![年历个岁那某同当春夏秋冬)]))<N>(?P<m><NUM>)\s?",
+    # 用了3月, 最近3月: three months as people write it in haste, as likely as March
+    "LASTED": "(?:(?=<YEAR>)|(?<![用住花等待呆学干做忙练拖欠租休歇睡病写过]了)(?<!过去|连续|历时|只有)"
+    "(?<![近满整共达期孕头剩前后用花等]))",
     "THIRD": "(?P<third>初|上旬|中旬|下旬|底|末)",
-    "NOTMONTH": "(?![票薪租天花卡供刊报考嫂饼亮球桂党流经子息工龄牙色光初街革兰])",
+    "NOTMONTH": "(?![票薪租天花卡供刊报考嫂饼亮球桂党流经子息工龄牙色光初街革兰半]|大的|之久|有余|的?时间)",
     "EUNIT": r"(?P<unit>minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\b",
     "ENUM": r"(?P<n>[0-9]{1,4}|half\s+an?|an?|" + "|".join(_ENGLISH_NUMBERS) + r")\s+",
     "MON": r"(?P<mon>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
@@ -185,8 +188,9 @@ class Shape(NamedTuple):
 
 
 SHAPES = (
-    Shape("day", "any", "(?P<day>大前天|大后天|昨天|(?<![当如的年月周])今天|(?<![聪光透说证声鲜黎])明天"
-          "|(?<![以之目提日])前天(?![气天津空])|(?<![以之今然往最先背])(?<!先天)后天(?![气性黑亮空赋]))"),
+    Shape("day", "any", "(?P<day>(?<!大)大[前后]天|(?<!昨)昨天|(?<![当如的年月周])今天|(?<![聪光透说证声鲜黎])明天"
+          "|(?<![以之目提日前大])前天(?![气天津空])|(?<![以之今然往最先背后大])(?<!先天)(?<!先天[和与跟或、])后天"
+          "(?![气性黑亮空赋]|的?(?:努力|获得|养成|形成|习得|造成|因素)))"),
     Shape("day", "alone", "(?P<day>[今明昨]日)"),
     Shape("day", "short", "(?<![聪光透说证])(?P<day>[今明昨])(?=[早晚晨夜])"),
     Shape("day", "any", r"(?P<day>(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow"
@@ -195,9 +199,11 @@ SHAPES = (
     Shape("week", "any", "<STEP><WEEK>(?P<end>末)?(?![一二三四五六日七八九十期围边杰恩转易刊报][0-9]?)"),
     Shape("week", "any", "<STEP><WD>"),
     Shape("week", "any", "<STEP>周(?P<end>末)"),
-    Shape("weekday", "any", r"(?<![零一二两三四五六七八九十半每几0-9单双隔首圆四那某另同当头个周期拜末的])<WD>"),
+    Shape("weekday", "any", "(?<!大[上下])(?<![零一二两三四五六七八九十半每几0-9单双隔首圆四那某另同当头个周期拜末的])"
+          "<WD>"),
     Shape("weekend", "any", "(?<![零一二两三四五六七八九十半每几0-9单双隔那某另同当头个周期拜末的])周(?P<end>末)"),
-    Shape("month", "any", "<INYEAR>月(?:份|的?<THIRD>)?<NONUM><NOTMONTH>"),
+    Shape("month", "any", "<INYEAR>月(?:份|的?<THIRD>)<NONUM><NOTMONTH>"),
+    Shape("month", "any", "<LASTED><INYEAR>月(?!<NUM>(?!月))<NOTMONTH>"),
     Shape("month", "any", r"<INYEAR>月\s?(?P<d><NUM>)\s?[日号](?![线楼])"),
     Shape("month", "any", "<STEP>月(?:份|的?<THIRD><NONUM>)?(?![亮球色光饼是经])"),
     Shape("month", "any", "<STEP>月的?(?P<d><NUM>)[日号](?![线楼])"),
@@ -292,12 +298,20 @@ UNSURE_AFTER = (
     r"[之以]?(?:前<NOTFRONT>|后<NOTBACK>)|前后|左右|起|开始|以内|的?[半午]夜"
     r"|的?(?:那个?)?(?:[春夏秋冬][天季]|<NUM>\s?月(?:<NUM>[日号])?|<WEEK>[一二三四五六日天末])"
     r"|\s+(?:of|the|at\s+midnight|midnight|in\s+(?:<MON>|<SEASON>)|(?:on\s+)?(?:<WDAY>|today)|<ENUM><EUNIT>\s+ago)\b"
+    r"|[ ,]+[0-9]{1,4}\s*(?:BCE?|AD)\b|\s+(?:week|fortnight|[0-9]{1,2}(?:st|nd|rd|th))\b"
+    r"|[到至~–—-]\s?(?:次|翌|来|第二)年"
+    r"|(?:\s*(?:\bto\b|\bthrough\b|[-~–])\s*|\s+'?)[0-9]{1,2}(?=\s*(?:$|[,.;!?)]))"
     r"|\s*(?:UTC|GMT|[ECMP][SD]T)\b|Z\b|\s?[+][0-9]{1,2}|\.[0-9]"
 )
 #: Before a date: words that make it a bound, a rate or the name of another day.
 UNSURE_BEFORE = (
     r"(?:[到至每隔逢]个?|\b(?:before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|spring|summer|autumn|winter|week\s+of"
     r"|(?:days?|weeks?|months?|years?)\s+from)\s+(?:the\s+|on\s+)?)$"
+)
+#: Before `2 months ago`: it is a part of that, or a bound.
+PART_BEFORE = (
+    r"(?:(?:<NUM>|半)(?:年|个?月|周|个?星期|个?礼拜|天|日|个?小时|个?钟头)[零又加和]?|超过|不止|至少|起码|不足"
+    r"|<ENUM><EUNIT>,?\s+(?:and\s+)?|\b(?:over|at\s+least|under)\s+)$"
 )
 WEEKDAY_BESIDE = (
     r"[ ,]*[(]?(?:(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"

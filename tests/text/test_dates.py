@@ -187,6 +187,12 @@ a few days ago|a couple of days ago|two or three days ago|a week from Monday|the
 before last week|after May 3|until Friday|every Monday|on Mondays|the day after Monday|the first Monday|up to Friday
 Black Friday deals
 the last week|the first week of May|the last week of May|second Friday of May|Friday the 13th|midnight tomorrow
+用了3月|住了三月就走|等了3月|过了3月|最近3月|近三月|过去三月|为期3月|怀孕3月|满三月|3月大的孩子|3月时间|七月半|烟花三月
+大上周|大上周三|大下个月|大大后天|大大前年|前前天|后后天|昨昨天|后天努力|后天获得的能力|先天和后天
+2024-2025年|第2024年|12月30日至次年1月2日|3月到次年5月|1年2个月前|一年零两个月前|两年三个月前|两天三小时前|超过三年前|至少三天前
+44 BC|March 15, 44 BC|in May 44 BC|1 year and 2 months ago|two years, three months ago
+over 3 years ago|at least 3 days ago
+Friday week|Tuesday fortnight|Friday 13th|May 5 to 7|Dec 28 to 3|12 Dec 25|2nd Dec 25
 tomorrow at 3pm UTC|person in May's class
 """.replace("\n", "|").strip("|").split("|"))  # fmt: skip
 def test_not_taken_for_a_date(text: str, prefer: Prefer) -> None:
