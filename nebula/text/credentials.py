@@ -153,6 +153,13 @@ RULES: Sequence[Rule] = (
         r"(?P<secret>\d{4,12})(?![\d年月])",
     ),
     Rule("card", _DIGITS, r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-]?\d)", is_card),
+    # beside another number, such as the three digits of its back or a telephone: as it is printed, or without blanks
+    Rule(
+        "card",
+        _DIGITS,
+        r"(?<![\d.-])(?=(?P<secret>\d{4}([ -])\d{4}\2\d{4}\2\d{4}|\d{4}([ -])\d{6}\3\d{4,5}|\d{13,19})(?![.-]?\d))",
+        is_card,
+    ),
     Rule(
         "resident-id",
         _DIGITS,

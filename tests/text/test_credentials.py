@@ -65,6 +65,17 @@ def test_each_form_is_found_and_masked(kind: str, secret: str, around: str) -> N
     assert credentials.mask(text, found) == around.format(f"[▇▇ {kind}]")
 
 
+@pytest.mark.parametrize(
+    "card", ["4111 1111 1111 1111", "5555-5555-5555-4444", "3782 822463 10005", "4111111111111111"]
+)
+@pytest.mark.parametrize("around", ["{} 123", "13800138000 {}", "单号 20261203 {} 12/28 123", "{} {}", "2026 {}，12"])
+def test_a_card_beside_another_number(card: str, around: str) -> None:
+    text = around.replace("{}", card)
+    found = credentials.find(text)
+    assert {(one.kind, text[one.start : one.end]) for one in found} == {("card", card)}
+    assert len(found) == around.count("{}")
+
+
 def test_a_private_key_that_is_cut_goes_to_the_end() -> None:
     text = f"看：-----BEGIN OPENSSH PRIVATE KEY-----\n{drawn(64)}\n{drawn(30)}"
     assert credentials.mask(text, credentials.find(text)) == "看：[▇▇ private-key]"
