@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from nebula import clock, private, reasons
-from nebula.errors import ChangedMeanwhile, FileUnusable, LedgerUnusable, check_unicode
+from nebula import clock, reasons, screen
+from nebula.errors import AllPrivate, ChangedMeanwhile, FileUnusable, LedgerUnusable, check_unicode
 from nebula.origins import ORIGIN
 
 if TYPE_CHECKING:
@@ -31,13 +31,17 @@ def read(mind: Mind) -> str:
 def write(mind: Mind, text: str, before: str, *, at: str | None = None) -> bool:
     """Replace the text that was `before`; the earlier one goes into the history first. -> whether it changed.
 
-    Private passages are left out. `at` is when the text was written: None is now, "" not known. Of a first text the
-    history keeps that alone.
+    Private passages are left out, and keys masked where `privacy.secrets` says so. `at` is when the text was written:
+    None is now, "" not known. Of a first text the history keeps that alone.
 
-    Raises ChangedMeanwhile where another has written since, WriteFailed, LockedTooLong.
+    Raises AllPrivate where nothing is left to stand in the place of what is there, ChangedMeanwhile where another has
+    written since, WriteFailed, LockedTooLong.
     """
     check_unicode(NAME, text)
-    text = private.strip(text)[0]
+    said = screen.value(text, redact=mind.redacts)
+    if said.private and not said.value.strip() and before:
+        raise AllPrivate
+    text = said.value
     with mind.store.lock(LOCK):
         if digest(read(mind)) != digest(before):
             raise ChangedMeanwhile(mind.store.named(NAME))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, longterm, origins, seals, transfer
+from nebula import clock, longterm, origins, private, screen, seals, transfer
 from nebula.mindlib import changes, ledger
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CHANGES, Store
@@ -93,8 +93,12 @@ def _take_notes(mind: Mind, folder: Path) -> bool:
     Of texts that the histories give no time, or one and the same, nobody can say: each machine keeps its own.
     """
     there = Store(folder)
-    theirs, at = transfer.notes_of(there), longterm.since(there)
-    if not theirs or at <= longterm.since(mind.store) or seals.stones(mind.store).knows(origins.of_text(theirs)):
+    theirs, at = transfer.notes_of(there) or "", longterm.since(there)
+    if (
+        not private.strip(theirs)[0].strip()
+        or at <= longterm.since(mind.store)
+        or seals.stones(mind.store).knows(origins.of_text(theirs))
+    ):
         return False
     return longterm.write(mind, theirs, longterm.read(mind), at=at)
 
@@ -102,9 +106,10 @@ def _take_notes(mind: Mind, folder: Path) -> bool:
 def _keep_notes(mind: Mind, folder: Path) -> bool:
     """Put the other's handwritten notes into the history, where they differ and are not there yet."""
     text = transfer.notes_of(Store(folder))
+    kept = screen.value(text or "", redact=mind.redacts).value
     known = {longterm.read(mind), "", *(said for _, said in longterm.history(mind))}
-    if text is None or text in known or seals.stones(mind.store).knows(origins.of_text(text)):
+    if text is None or kept in known or seals.stones(mind.store).knows(origins.of_text(text)):
         return False
-    line = {"at": clock.write(mind.now()), "text": text, origins.ORIGIN: origins.of_text(text)}
+    line = {"at": clock.write(mind.now()), "text": kept, origins.ORIGIN: origins.of_text(text)}
     mind.store.append_lines(longterm.HISTORY, [line], durable=True)
     return True

@@ -43,11 +43,17 @@ def feel(mind: Mind, dim: str, strength: float, why: str = "") -> tuple[Feeling,
     if not 0.0 <= strength <= 1.0:
         raise BadValue("strength", strength, "0…1")
     check_unicode("--why", why)
-    why = screen.value(why, redact=mind.redacts).value
-    line = {"at": clock.write(mind.now()), "v": engine.VERSION, "dim": name, "strength": float(strength), "why": why}
+    said = screen.value(why, redact=mind.redacts)
+    line = {
+        "at": clock.write(mind.now()),
+        "v": engine.VERSION,
+        "dim": name,
+        "strength": float(strength),
+        "why": said.value,
+    }
     mind.store.append_lines(EVENTS, [line], durable=True)
     felt = current(mind)
-    return felt, remember(mind, felt)
+    return felt, [*said.notices(EVENTS), *remember(mind, felt)]
 
 
 def current(mind: Mind, at: datetime | None = None) -> Feeling:

@@ -28,11 +28,11 @@ class Screened:
         kinds = tuple(dict.fromkeys((*self.kinds, *other.kinds)))
         return replace(self, private=self.private + other.private, kinds=kinds, masked=self.masked or other.masked)
 
-    def notices(self, where: str) -> list[Notice]:
-        """What a person should know of it; `where` names what was written."""
+    def notices(self, where: str, code: str = "secret") -> list[Notice]:
+        """What a person should know of it; `where` names what was written, `code` how a secret there is told of."""
         said = [Notice("private", {"n": self.private})] if self.private else []
         if self.kinds:
-            said.append(Notice("masked" if self.masked else "secret", {"kinds": ", ".join(self.kinds), "ref": where}))
+            said.append(Notice("masked" if self.masked else code, {"kinds": ", ".join(self.kinds), "ref": where}))
         return said
 
 

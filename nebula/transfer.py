@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
     from nebula.results import Notice
 
+#: Of a memory, what else people write; and of a side ledger's line, what they do not.
+WORDS = ("tag", "topic", "speaker", "extra")
+NAMES = {"ref", "hit", "uid", "run", "undo", "at", ORIGIN}
 ADDED, KEPT, ABSENT, UNUSABLE = "added", "kept", "absent", "unusable"
 
 
@@ -142,9 +145,11 @@ def _screened(mind: Mind, memories: Sequence[Memory]) -> tuple[list[Memory], scr
     redact, seen, kept = mind.redacts, screen.Screened(None), []
     for memory in memories:
         said = screen.value(memory.text, redact=redact)
-        seen |= said
+        more = {name: screen.value(getattr(memory, name), redact=redact) for name in WORDS}
+        for one in (said, *more.values()):
+            seen |= one
         if said.value.strip() or not said.private:
-            kept.append(replace(memory, text=said.value))
+            kept.append(replace(memory, text=said.value, **{name: one.value for name, one in more.items()}))
     return kept, seen
 
 
@@ -216,9 +221,9 @@ def _write_lines(
     gone = changes.undone_runs(source.lines[CHANGES])
     lines = []
     for origin, line in _missing(mind, source, name, uids):
-        moved = dict(line)
+        moved = {k: v if k in NAMES else screen.value(v, redact=mind.redacts).value for k, v in line.items()}
         if name in REFERRING:
-            moved = _with_run(origins.with_refs(line, lambda ref: refs.get(ref, "")), gone, run)
+            moved = _with_run(origins.with_refs(moved, lambda ref: refs.get(ref, "")), gone, run)
         lines.append({**moved, ORIGIN: origin})
     if lines:
         mind.store.append_lines(name, lines, durable=True)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nebula import amend, longterm, moods, private, transfer
+from nebula import amend, longterm, merge, moods, private, transfer
 from nebula.cli import main
 from nebula.errors import AllPrivate
 from nebula.mind import Mind
@@ -228,6 +228,69 @@ def test_where_so_set_it_is_masked_everywhere(tmp_path: Path) -> None:
     assert added.memories[0].text == "新卡 [▇▇ card]"
     assert {n.code for n in added.notices} >= {"masked"}
     assert stands_in(tmp_path / "mind", CARD) == []
+
+
+def test_a_story_s_characters_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mind_dir: Path
+) -> None:
+    """By each way of writing to one: named by default, masked where so set; the mood and the notes as well."""
+    import io
+    import sys
+
+    monkeypatch.chdir(tmp_path)
+    main(["subject", "init", "乙"])
+    save = {"events": [{"text": f"存 {CARD}"}], "memory": [{"op": "set", "topic": "卡", "view": CARD, "why": CARD}]}
+    ways: list[tuple[list[str], bytes]] = [
+        (["subject", "init", "{}", "--event", f"新卡 {CARD}", "--memory", f"卡={CARD}"], b""),
+        (["subject", "event", "{}", f"旧卡 {CARD}"], b""),
+        (["subject", "tell", "乙", "{}", "1", "--text", f"听说 {CARD}"], b""),
+        (["subject", "memory", "{}", "set", "伞", f"伞 {CARD}"], b""),
+        (["subject", "save", "{}"], orjson.dumps(save)),
+        (["mood", "feel", "sad", "0.5", "--why", CARD], b""),
+        (["longterm", "edit", "-"], CARD.encode()),
+    ]
+    main(["subject", "event", "乙", "灯塔的灯灭了"])
+    for who, word in (("甲", "好像有机密（card）"), ("丙", "已遮住：card")):
+        for argv, given_bytes in ways:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given_bytes), encoding="utf-8"))
+            capsys.readouterr()
+            assert main([part.format(who) for part in argv]) == 0, argv
+            assert word in capsys.readouterr().err, argv
+        found = set(stands_in(tmp_path / "simulation" / "subjects" / who, CARD))
+        assert found == ({"events.jsonl", "memory.jsonl", "memory.history.jsonl"} if who == "甲" else set())
+        main(["config", "set", "privacy.secrets", "redact"])
+    assert main(["subject", "tell", "乙", "甲", "1", "--text", f"<private>{CANARY}</private>"]) == 2
+    assert stands_in(mind_dir / longterm.NAME, CARD) == []
+
+
+def test_what_another_mind_holds_is_masked_too(tmp_path: Path) -> None:
+    """Texts, other words, side ledgers and notes of an import and a merge; again is once."""
+    there = opened(tmp_path / "there")
+    there.add(f"卡 {CARD}", tag=CARD)
+    amend.change(there, ["n1"], {"topic": ""}, "set")
+    moods.feel(there, "worry", 0.4, why=CARD)
+    longterm.write(there, f"{CARD}\n", "")
+    longterm.write(there, f"{CARD}，改了\n", f"{CARD}\n")
+    for way, take in (("import", transfer.import_folder), ("merge", merge.merge)):
+        mind = opened(tmp_path / way, privacy__secrets="redact")
+        mind.add("渡轮早上六点开")
+        if way == "merge":
+            longterm.write(Mind(mind.folder, now=lambda: datetime(2027, 1, 1)), "住在青岛\n", "")
+        take(mind, there.folder)
+        assert stands_in(tmp_path / way, CARD) == []
+        assert len(stands_in(tmp_path / way, "[▇▇ card]")) >= 3
+        before = {path.name: path.read_bytes() for path in (tmp_path / way).glob("*.jsonl")}
+        take(mind, there.folder)
+        assert before == {path.name: path.read_bytes() for path in (tmp_path / way).glob("*.jsonl")}
+
+
+def test_notes_that_are_all_private_do_not_empty_what_is_there(tmp_path: Path) -> None:
+    mind = opened(tmp_path / "mind")
+    assert not longterm.write(mind, f"<private>{CANARY}</private>", "")
+    longterm.write(mind, "住在青岛\n", "")
+    with pytest.raises(AllPrivate):
+        longterm.write(mind, f"<private>{CANARY}</private>", "住在青岛\n")
+    assert longterm.read(mind) == "住在青岛\n"
 
 
 def test_redact_and_the_setting_on_the_command_line(capsys: pytest.CaptureFixture[str], mind_dir: Path) -> None:

@@ -262,6 +262,9 @@ SENTENCES: dict[str, str] = {
         "{ref} looks as if it held a secret ({kinds}). To take it out: nebula erase; "
         "to mask such things: --redact, or nebula config set privacy.secrets redact."
     ),
+    "notice.secret_told": (
+        "{ref} looks as if it held a secret ({kinds}). To mask such things: nebula config set privacy.secrets redact."
+    ),
     "notice.masked": "Masked in {ref}: {kinds}.",
     "option.batch": "A file of one JSON object a line; - is standard input.",
     "option.add.ledger": "The ledger to write to: notes profile promises tacts thoughts.",

@@ -261,6 +261,7 @@ SENTENCES: dict[str, str] = {
         "{ref} 里好像有机密（{kinds}）。要去掉：nebula erase；"
         "要遮住这类内容：--redact，或 nebula config set privacy.secrets redact。"
     ),
+    "notice.secret_told": "{ref} 里好像有机密（{kinds}）。要遮住这类内容：nebula config set privacy.secrets redact。",
     "notice.masked": "{ref} 里已遮住：{kinds}。",
     "option.batch": "一行一个 JSON 对象的文件；- 为标准输入。",
     "option.add.ledger": "写进哪个账本：notes profile promises tacts thoughts，或中文。",

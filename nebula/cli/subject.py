@@ -82,8 +82,8 @@ def init(
             )
         events, views = _first(event or [], memory or [], from_)
         parts = [cast.Part(parts[0].subject, parts[0].name, parts[0].kind, events, views)]
-    found = project_of(run, project)
-    made = [(found.named(m.subject), m) for m in cast.init(found, parts, run.now(), run.lock_timeout)]
+    found, redact = project_of(run, project), run.mind().redacts
+    made = [(found.named(m.subject), m) for m in cast.init(found, parts, run.now(), run.lock_timeout, redact=redact)]
     rows = [
         {"id": m.subject, "folder": where, "files": list(m.files), "events": m.events, "memory": m.views}
         for where, m in made
@@ -92,7 +92,8 @@ def init(
         [(m.subject, "bold"), (f"  {where}", FIT), ("" if m.files else f"  {messages.say('subject.kept')}", "dim")]
         for where, m in made
     ]
-    return Outcome({"subjects": rows}, lines, hints=[messages.say("hint.after_init", folder=made[0][0])])
+    hints, notices = [messages.say("hint.after_init", folder=made[0][0])], [n for _, m in made for n in m.notices]
+    return Outcome({"subjects": rows}, lines, hints=hints, notices=notices)
 
 
 def _piped(name: str, kind: str) -> list[Part]:
@@ -244,10 +245,11 @@ def event(
     shared = {"time": time, "tick": tick, "kind": kind}
     objects = cast.objects(given_text("-").encode(), Path("-")) if jsonl else [{"text": given_text(text)}]
     events = cast.each([{**{k: v for k, v in shared.items() if v}, **one} for one in objects], records.event)
-    with saving.held(found, subject, run.now(), run.lock_timeout) as actor:
+    with saving.held(found, subject, run.now(), run.lock_timeout, redact=run.mind().redacts) as actor:
         saved = saving.write(actor, saving.Draft(events))
     index.mark_dirty(cast.index_path(found), actor.subject)
-    return Outcome({"lines": list(saved.events)}, [[(str(line), "bold")] for line in saved.events])
+    lines: list[Line] = [[(str(line), "bold")] for line in saved.events]
+    return Outcome({"lines": list(saved.events)}, lines, notices=saved.notices)
 
 
 def tell(
@@ -263,8 +265,11 @@ def tell(
     """B hears from A what A lived at a line: hearsay, with its origin."""
     from nebula.subject import cast
 
-    heard, at = cast.tell(project_of(run, project), teller, listener, line, run.now(), words=text, tick=tick)
-    return Outcome({"line": at, "event": heard.to_object()}, [[(f"{at} ", "bold"), (one_line(heard.text), FIT)]])
+    found, redact = project_of(run, project), run.mind().redacts
+    heard, saved = cast.tell(found, teller, listener, line, run.now(), words=text, tick=tick, redact=redact)
+    (at,) = saved.events
+    lines: list[Line] = [[(f"{at} ", "bold"), (one_line(heard.text), FIT)]]
+    return Outcome({"line": at, "event": heard.to_object()}, lines, notices=saved.notices)
 
 
 def diff(

@@ -124,7 +124,8 @@ def save(
     saved = who.save(_json(given_text("-")))
     data = {"lines": list(saved.events), "topics": list(saved.topics), "repeated": saved.repeated}
     key = "subject.repeated" if saved.repeated else "subject.saved"
-    return Outcome(data, [[(messages.say(key, events=len(saved.events), topics=len(saved.topics)), "")]])
+    told = messages.say(key, events=len(saved.events), topics=len(saved.topics))
+    return Outcome(data, [[(told, "")]], notices=saved.notices)
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -166,13 +167,13 @@ def memory(
         moment = recall.Moment(as_of_line, as_of_tick)
         return (_shown if action == "show" else _history)(run, found, subject, given, moment)
     change = _change(action, given, alias, view, why, remove=remove)
-    with saving.held(found, subject, run.now(), run.lock_timeout) as actor:
+    with saving.held(found, subject, run.now(), run.lock_timeout, redact=run.mind().redacts) as actor:
         saved = saving.write(actor, saving.Draft((), [change], tick))
         views = actor.lived().views
     index.mark_dirty(cast.index_path(found), actor.subject)
     changed = [one for one in views if one.topic in saved.topics or set(one.aliases) & set(saved.topics)]
     data = {"topics": list(saved.topics), "memory": [one.to_object() for one in changed]}
-    return Outcome(data, [view_line(one) for one in changed])
+    return Outcome(data, [view_line(one) for one in changed], notices=saved.notices)
 
 
 def _change(

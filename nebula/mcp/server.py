@@ -105,6 +105,7 @@ class Saved(TypedDict):
     lines: list[int]
     topics: list[str]
     repeated: bool
+    notices: list[str]
 
 
 def _answer(data: Any, text: str = "") -> CallToolResult:
@@ -269,7 +270,7 @@ class Tools:
         obj = {name: value for name, value in given.items() if value}
         saved = self._mind().subject(subject, self._project).save(obj)
         lines, topics = list(saved.events)[:500], [short(topic) for topic in saved.topics][:20]
-        return _answer({"lines": lines, "topics": topics, "repeated": saved.repeated})
+        return _answer({"lines": lines, "topics": topics, "repeated": saved.repeated, "notices": said(saved.notices)})
 
 
 #: Each tool with its hints.

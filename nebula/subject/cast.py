@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import messages, reasons
-from nebula.errors import BadRecord, BadValue, WriteFailed, WrongUsage
+from nebula.errors import AllPrivate, BadRecord, BadValue, WriteFailed, WrongUsage
 from nebula.mindlib import files, ledger
 from nebula.quick import dataclass
 from nebula.subject import beliefs, index, records, saving
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from nebula.results import Notice
     from nebula.subject.project import Project
     from nebula.subject.records import Event, View
+    from nebula.subject.saving import Saved
 
 INDEX = "subject-rag.sqlite"
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -48,6 +50,7 @@ class Made:
     files: Sequence[str]
     events: int = 0
     views: int = 0
+    notices: Sequence[Notice] = ()
 
 
 def index_path(project: Project) -> Path:
@@ -84,7 +87,14 @@ def each(objects: Iterable[Mapping[str, Any]], make: Any) -> list[Any]:
     return made
 
 
-def init(project: Project, parts: Sequence[Part], now: datetime, timeout: float = files.LOCK_TIMEOUT) -> list[Made]:
+def init(
+    project: Project,
+    parts: Sequence[Part],
+    now: datetime,
+    timeout: float = files.LOCK_TIMEOUT,
+    *,
+    redact: bool = False,
+) -> list[Made]:
     """Make the six files of each part, never overwriting one; first experiences only where there is none yet.
 
     All parts are checked before the first file is written. Raises BadSubjectId, SubjectTaken, BadValue, WriteFailed.
@@ -95,7 +105,7 @@ def init(project: Project, parts: Sequence[Part], now: datetime, timeout: float 
             raise BadValue("--kind", one.kind, " | ".join(KINDS))
         ids[one.subject] = project.free(one.subject)
         _seed(one)
-    return [_make(project, one, ids[one.subject], now, timeout) for one in parts]
+    return [_make(project, one, ids[one.subject], now, timeout, redact=redact) for one in parts]
 
 
 def _seed(one: Part) -> list[beliefs.Step]:
@@ -108,7 +118,7 @@ def _seed(one: Part) -> list[beliefs.Step]:
     return steps
 
 
-def _make(project: Project, one: Part, name: str, now: datetime, timeout: float) -> Made:
+def _make(project: Project, one: Part, name: str, now: datetime, timeout: float, *, redact: bool) -> Made:
     with project.writing(name, timeout) as place:
         folder = place.new_folder(name)
         files.make_folder(place.subjects.parent)
@@ -122,8 +132,8 @@ def _make(project: Project, one: Part, name: str, now: datetime, timeout: float)
         if not blank or not (one.events or one.views):
             return Made(name, missing)
         draft = saving.Draft(one.events, [_given(_seed(one))])
-        written = saving.write(saving.Actor(place, name, folder, now), draft)
-    return Made(name, missing, len(written.events), len(written.topics))
+        written = saving.write(saving.Actor(place, name, folder, now, redact), draft)
+    return Made(name, missing, len(written.events), len(written.topics), written.notices)
 
 
 def _given(steps: list[beliefs.Step]) -> saving.Change:
@@ -155,27 +165,38 @@ def remove(project: Project, subject: str, now: datetime, timeout: float = files
 
 
 def tell(
-    project: Project, teller: str, listener: str, line: int, now: datetime, *, words: str = "", tick: str = ""
-) -> tuple[Event, int]:
-    """What one lived is told to another, in other `words` or its own: an event `heard`, with its origin; -> it, line.
+    project: Project,
+    teller: str,
+    listener: str,
+    line: int,
+    now: datetime,
+    *,
+    words: str = "",
+    tick: str = "",
+    redact: bool = False,
+) -> tuple[Event, Saved]:
+    """What one lived is told to another, in other `words` or its own: an event `heard`, with its origin, as it is kept.
 
-    Raises UnknownSubject, BadValue for a line that holds no event.
+    Raises UnknownSubject, BadValue for a line that holds no event, AllPrivate for words of which nothing is left.
     """
     with saving.held(project, teller, now) as one:
         told = next((event for event in one.lived().events if event.line == line), None)
         name = one.subject
     if told is None:
         raise BadValue("LINE", line, f"{teller}/{EVENTS}")
-    with saving.held(project, listener, now) as other:
+    with saving.held(project, listener, now, redact=redact) as other:
         if other.subject == name:
             raise BadValue("B", listener, f"≠ {teller}")
         text = words or messages.say("subject.told", teller=name, text=told.text)
         heard = replace(
             told, text=text, kind="heard", origin={"subject": name, "line": line}, tick=tick or told.tick, more={}
         )
-        (written,) = saving.write(other, saving.Draft([heard])).events
+        (kept,), seen = saving.screened([heard], redact=redact)
+        if seen.private and not kept.text.strip():
+            raise AllPrivate
+        saved = saving.write(other, saving.Draft([heard]))
     index.mark_dirty(index_path(project), other.subject)
-    return heard, written
+    return kept, saved
 
 
 @dataclass(frozen=True)

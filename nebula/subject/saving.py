@@ -7,6 +7,7 @@ short anywhere, the next command finishes it. A save bears its id in what it wro
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,6 +16,7 @@ from nebula import clock
 from nebula.errors import BadRecord, BadValue, WrongUsage
 from nebula.mindlib import files, ledger
 from nebula.quick import dataclass
+from nebula.screen import Screened, value
 from nebula.subject import beliefs, records
 from nebula.subject.files import EVENTS, HISTORY, MEMORY, history, lived
 from nebula.subject.project import read_own
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from nebula.results import Notice
     from nebula.subject.beliefs import Step, Views
     from nebula.subject.files import Lived
     from nebula.subject.project import Project
@@ -39,16 +42,21 @@ class Saved:
     events: Sequence[int]
     topics: Sequence[str]
     repeated: bool = False
+    notices: Sequence[Notice] = ()
 
 
 @dataclass(frozen=True)
 class Actor:
-    """One subject, held under its lock, with nothing under way; `project` is the folder to work in."""
+    """One subject, held under its lock, with nothing under way; `project` is the folder to work in.
+
+    `redact`: what looks like a key is masked as it comes in.
+    """
 
     project: Project
     subject: str
     folder: Path
     now: datetime
+    redact: bool = False
 
     def lived(self) -> Lived:
         """What it lived and believes."""
@@ -56,7 +64,9 @@ class Actor:
 
 
 @contextmanager
-def held(project: Project, subject: str, now: datetime, timeout: float = files.LOCK_TIMEOUT) -> Iterator[Actor]:
+def held(
+    project: Project, subject: str, now: datetime, timeout: float = files.LOCK_TIMEOUT, *, redact: bool = False
+) -> Iterator[Actor]:
     """An existing subject under its lock; a save that was cut short is finished first.
 
     Raises BadSubjectId, UnknownSubject, FileUnusable, LockedTooLong, WriteFailed.
@@ -65,7 +75,7 @@ def held(project: Project, subject: str, now: datetime, timeout: float = files.L
     with project.writing(name, timeout) as place:
         folder = place.folder(name)
         finish(place, name, folder)
-        yield Actor(place, name, folder, now)
+        yield Actor(place, name, folder, now, redact)
 
 
 @dataclass(frozen=True)
@@ -117,19 +127,20 @@ def write(actor: Actor, draft: Draft) -> Saved:
     found = actor.lived()
     if draft.save and _is_there(actor, found, draft.save):
         return Saved((), (), repeated=True)
+    events, seen = screened(draft.events, redact=actor.redact)
     views = {one.topic: one for one in found.views}
     steps: list[Step] = []
     for change in draft.changes:
-        made = change(views)
-        views = beliefs.apply(views, made)
+        made, looked = _screened_steps(change(views), redact=actor.redact)
+        views, seen = beliefs.apply(views, made), seen | looked
         steps += made
-    if not draft.events and not steps:
+    if not events and not steps:
         return Saved((), ())
     mark = {"save": draft.save} if draft.save else {}
-    line = found.lines + len(draft.events)
+    line = found.lines + len(events)
     at = clock.write(actor.now)
     pending = {
-        EVENTS: ledger.dump([{**event.to_object(), **mark} for event in draft.events]).decode(),
+        EVENTS: ledger.dump([{**event.to_object(), **mark} for event in events]).decode(),
         HISTORY: ledger.dump([step.to_object(at, line, draft.tick, mark) for step in steps]).decode(),
         MEMORY: records.dump(list(views.values())).decode() if steps else None,
         "sizes": {name: len(read_own(actor.folder / name)) for name in (EVENTS, HISTORY)},
@@ -139,7 +150,30 @@ def write(actor: Actor, draft: Draft) -> Saved:
     files.replace(path, orjson.dumps(pending))
     finish(actor.project, actor.subject, actor.folder)
     lines = range(found.lines + 1, line + 1)
-    return Saved(list(lines), list(dict.fromkeys(step.topic for step in steps)))
+    topics = list(dict.fromkeys(step.topic for step in steps))
+    return Saved(list(lines), topics, notices=tuple(seen.notices(actor.subject, code="secret_told")))
+
+
+def screened(events: Sequence[Event], *, redact: bool) -> tuple[list[Event], Screened]:
+    """Events as they may be stored, and what was seen in their texts."""
+    seen, kept = Screened(None), []
+    for event in events:
+        said = value(event.text, redact=redact)
+        seen |= said
+        kept.append(replace(event, text=said.value))
+    return kept, seen
+
+
+def _screened_steps(steps: Sequence[Step], *, redact: bool) -> tuple[list[Step], Screened]:
+    """Changes of views as they may be stored; one that says no more than what is there already is none."""
+    seen, kept = Screened(None), []
+    for step in steps:
+        view, why = value(step.new.view if step.new else "", redact=redact), value(step.why, redact=redact)
+        seen |= view | why
+        screened = replace(step, new=step.new and replace(step.new, view=view.value), why=why.value)
+        if screened.new != screened.old:
+            kept.append(screened)
+    return kept, seen
 
 
 def _is_there(actor: Actor, found: Lived, save: str) -> bool:

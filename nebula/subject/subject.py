@@ -53,7 +53,8 @@ class Subject:
         All or nothing, and the same one twice adds nothing. Raises BadRecord, BadValue, WriteFailed, LockedTooLong.
         """
         draft = saving.read_save(obj)
-        with saving.held(self.project, self.id, self.mind.now(), self.mind.store.lock_timeout) as actor:
+        now, timeout, redact = self.mind.now(), self.mind.store.lock_timeout, self.mind.redacts
+        with saving.held(self.project, self.id, now, timeout, redact=redact) as actor:
             saved = saving.write(actor, draft)
         index.mark_dirty(cast.index_path(self.project), actor.subject)
         return saved

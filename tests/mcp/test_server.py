@@ -99,7 +99,7 @@ async def _subjects(agent: ClientSession) -> None:
         events=[{"text": "她说她叫林汐"}],
         memory=[{"op": "set", "topic": "林汐", "view": "撑蓝伞的人"}],
     )
-    assert saved == {"lines": [2], "topics": ["林汐"], "repeated": False}
+    assert saved == {"lines": [2], "topics": ["林汐"], "repeated": False, "notices": []}
     hits = (await ask(agent, "subject_search", subject="林小满", query="蓝伞"))["hits"]
     assert {hit["source"] for hit in hits} == {"events", "memory"}
     lived = await ask(agent, "subject_search", subject="林小满", query="林汐", source="events", until_line=1)

@@ -180,8 +180,8 @@ class TestCheck:
 def test_hearsay_bears_its_origin_and_only_what_was_told(project: Project) -> None:
     for name in "ab":
         cast.init(project, [cast.Part(name, events=[records.event({"text": f"{name}的第一件", "tick": "t1"})])], NOW)
-    heard, line = cast.tell(project, "a", "b", 1, NOW)
-    assert line == 2
+    heard, saved = cast.tell(project, "a", "b", 1, NOW)
+    assert list(saved.events) == [2]
     assert heard.to_object() == {
         "text": "a告诉我：「a的第一件」",
         "tick": "t1",
