@@ -46,14 +46,20 @@ class Said:
 
     def __init__(self, *texts: str) -> None:
         folded = normal.fold("\n".join(texts))
-        seen = folded if folded.isascii() else "".join(c for c in folded if unicodedata.category(c) != "Cf")
+        seen = folded if folded.isascii() else _seen(folded)
         self._words, self._run = seen, "".join(seen.split())
 
     def holds(self, term: str) -> bool:
         """Latin terms stand as whole words, a plural allowed; others anywhere, also where blanks part them."""
         if term.isascii():
-            return re.search(rf"(?<!\w){re.escape(term)}(?:s|es|'s)?(?!\w)", self._words) is not None
+            words = r"[\W_]+".join(re.escape(word) for word in term.split())
+            return re.search(rf"(?<![^\W_]){words}(?:s|es|'s)?(?![^\W_])", self._words) is not None
         return term in self._run
+
+
+def _seen(text: str) -> str:
+    kept = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    return kept.translate(normal.UNSEEN).translate(dict.fromkeys((0xFE0E, 0xFE0F)))
 
 
 def topic(tact: Memory) -> Topic:

@@ -9,6 +9,9 @@ import pytest
 from nebula import discretion
 from nebula.mindlib.record import Memory
 
+#: Of each kind of character that can't be seen and is no format character: joiner of graphemes, fillers, selectors.
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u180b\u2800\u3164\uffa0\ufe00\ufe0f\ufff0\U000e0100\U000e01ef"
+
 
 def tact(topic: str, say: str, text: str = "一条分寸") -> Memory:
     return Memory("tacts", 1, "2026-05-01T09:00:00", text, topic=topic, say=say)
@@ -49,6 +52,9 @@ def test_the_four_ways(say: str, query: str, told: bool, rule: bool) -> None:
         ("dog", "dogma", False),
         ("ex wife", "her wife", False),
         ("ex wife", "his ex wife", True),
+        ("ex wife", "his ex-wife, the ex_wife", True),
+        ("Ex", "my_ex", True),
+        ("Ex", "ex2", False),
         ("前任，小王", "小王来了", True),
         ("前任 小王", "小王来了", True),
         ("ＧｉｔＨｕｂ", "github 的事", True),
@@ -67,7 +73,17 @@ def test_without_a_topic_by_two_keywords() -> None:
     assert not discretion.topic(tact("", "never", "的了")).within(discretion.Said("的了"))
 
 
-@pytest.mark.parametrize("text", ["前\u200b任来电话了", "前 任来电话了", "前\n任", "\u202e前\u2060任", "前\u00ad任"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "前\u200b任来电话了",
+        "前 任来电话了",
+        "前\n任",
+        "\u202e前\u2060任",
+        "前\u00ad任",
+        *(f"前{one}任" for one in INVISIBLE),
+    ],
+)
 def test_nothing_hides_a_word(text: str) -> None:
     """Unseen characters and blanks part no topic; a Latin word keeps its bounds."""
     judged = discretion.judge([tact("前任", "never"), tact("Ex", "never")], "")

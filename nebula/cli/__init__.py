@@ -90,6 +90,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["help"]:  # `nebula help subject memory`, as git has it
         args = [*args[1:], "--help"]
+    if args[:2] == ["config", "--explain"]:
+        args.insert(1, "list")
     language = messages.choose(os.environ)
     messages.use(language)
     if args in (["--version"], ["-V"]):

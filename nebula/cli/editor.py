@@ -1,10 +1,11 @@
-"""A text in the user's own editor: $VISUAL, $EDITOR, else vi where it is there."""
+"""A text in the user's own editor: $VISUAL, $EDITOR, else vi where it is there and somebody sits at a terminal."""
 
 from __future__ import annotations
 
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def edit(text: str, environ: Mapping[str, str], suffix: str = ".txt") -> str:
     """The text as it was saved. Raises EditorFailed where there is no editor or it ended with a failure."""
-    given = environ.get("VISUAL") or environ.get("EDITOR") or shutil.which("vi") or ""
+    given = environ.get("VISUAL") or environ.get("EDITOR") or (sys.stdin.isatty() and shutil.which("vi")) or ""
     try:
         words = shlex.split(given)
     except ValueError as error:

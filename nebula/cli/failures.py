@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer.exceptions
 
@@ -13,9 +13,11 @@ from nebula import messages
 from nebula.cli import INTERRUPTED, printing
 from nebula.errors import NebulaError, short
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 #: What the parser says of a whole command line, for which it has no class.
 _PARSER = {
-    "no_such_command": r"No such command '(.*)'",
     "needs_value": r"Option '(.*)' requires an argument",
     "takes_none": r"Option '(.*)' does not take a value",
 }
@@ -37,7 +39,7 @@ def report(error: Exception, args: list[str]) -> int:
             sys.stdout.write(f"{error}\n")
             return 0
         dashed = type(error).__name__ == "NoSuchOption"
-        hint = messages.say("hint.usage" if dashed else "hint.command_help", command=_command(args))
+        hint = messages.say("hint.usage" if dashed else "hint.command_help", command=" ".join(_named(args)[0]))
         return _tell("usage", _usage(error, args), hint, USAGE, args)
     if isinstance(error, typer.exceptions.Abort | EOFError):
         return INTERRUPTED
@@ -47,29 +49,32 @@ def report(error: Exception, args: list[str]) -> int:
 
 
 def _usage(error: Exception, args: list[str]) -> str:
-    from nebula.cli.app import named
-
-    known = list(named(messages.language()).commands)
-    if args and not args[0].startswith("-") and args[0] not in known:
+    words, inner = _named(args)
+    rest = args[len(words) - 1 :]
+    if inner and rest and not rest[0].startswith("-"):
         import difflib
 
-        nearest = difflib.get_close_matches(args[0], known, n=1, cutoff=0.6)
-        said = messages.say("error.unknown_command", name=short(args[0]))
-        return f"{said} {messages.say('word.did_you_mean', name=nearest[0])}" if nearest else said
+        said = messages.say("error.unknown_command", name=short(" ".join([*words[1:], rest[0]])))
+        return f"{said} {_meant(difflib.get_close_matches(rest[0], inner, n=1, cutoff=0.6))}".strip()
     return messages.say("error.usage", what=_in_words(error))
 
 
-def _command(args: list[str]) -> str:
-    """The command whose help tells more: `nebula add`, or `nebula` where none was named."""
+def _meant(nearest: Sequence[str]) -> str:
+    return messages.say("word.did_you_mean", name=nearest[0]) if nearest else ""
+
+
+def _named(args: list[str]) -> tuple[list[str], list[str]]:
+    """The command that arguments name: its words (`nebula`, `subject`, …), and the commands that a group holds."""
     from nebula.cli.app import tree_for
 
     node, words = tree_for(messages.language(), args or [""]), ["nebula"]
     for arg in args:
-        node = getattr(node, "commands", {}).get(arg)
-        if node is None:
+        inner = getattr(node, "commands", {}).get(arg)
+        if inner is None:
             break
+        node = inner
         words.append(arg)
-    return " ".join(words)
+    return words, list(getattr(node, "commands", {}))
 
 
 def _in_words(error: Exception) -> str:
@@ -78,7 +83,8 @@ def _in_words(error: Exception) -> str:
     format_message = getattr(error, "format_message", None)
     said = short(format_message() if format_message else error, 200)
     if kind == "NoSuchOption":
-        return messages.say("usage.no_such_option", name=short(getattr(error, "option_name", said)))
+        told = messages.say("usage.no_such_option", name=short(getattr(error, "option_name", said)))
+        return f"{told} {_meant(getattr(error, 'possibilities', None) or ())}".strip()
     if kind == "MissingParameter" and parameter is not None:
         return messages.say("usage.missing", name=short(parameter.metavar or parameter.opts[0]))
     for key, pattern in _PARSER.items():

@@ -83,7 +83,7 @@ def wants_colour(stream: TextIO, environ: Mapping[str, str], *, no_color: bool) 
 
 
 def pager(environ: Mapping[str, str]) -> list[str]:
-    """The command that shows long text: PAGER, else `less -FIRX`; empty where there is none or PAGER is cat.
+    """The command that shows long text: PAGER, else `less -FIRX`; empty where there is none, or PAGER is cat or empty.
 
     None for a terminal that understands no escapes, or one that was asked to show none: pagers send them.
     """
@@ -91,7 +91,10 @@ def pager(environ: Mapping[str, str]) -> list[str]:
         return []
     import shlex
 
-    words = shlex.split(environ.get("PAGER") or "less -FIRX")
+    try:
+        words = shlex.split(environ.get("PAGER", "less -FIRX"))
+    except ValueError:  # a quote that is never closed
+        return []
     return words if words and words[0] != "cat" and shutil.which(words[0]) else []
 
 

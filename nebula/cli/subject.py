@@ -190,6 +190,7 @@ def rm(
     subject: Annotated[str, typer.Argument(metavar="ID")],
     *,
     project: options.ProjectDir = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
     yes: Annotated[bool, typer.Option("--yes")] = False,
 ) -> Outcome:
     """Remove a subject for good."""
@@ -197,6 +198,9 @@ def rm(
 
     found = project_of(run, project)
     name = found.known(subject)
+    if dry_run:
+        said = messages.say("subject.would_remove", folder=found.named(name))
+        return Outcome({"dry_run": True, "id": name}, [[(said, "")]])
     if not yes:
         if not sys.stdin.isatty():
             raise WrongUsage(f"subject rm {subject} --yes", "unasked")

@@ -10,9 +10,13 @@ import hashlib
 import re
 import unicodedata
 
+from nebula.text import normal
+
 #: Characters that end a line, steer a terminal, turn the direction or can't be seen; the joiner of emoji stays.
 _GONE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINER = "\u200d"
+#: More joiners and selectors in a row than an emoji has: a text may be hidden in them.
+_MORE_THAN_AN_EMOJI = re.compile("([\ufe0e\ufe0f\u200d]{2})[\ufe0e\ufe0f\u200d]+")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _PRINTABLE_ASCII = re.compile(r"[ -~]*")
 
@@ -21,6 +25,7 @@ def escaped(text: str) -> str:
     """One line that opens and closes nothing: `&`, `<` and `>` as entities, controls and line ends as a space."""
     if not _PRINTABLE_ASCII.fullmatch(text):
         text = "".join(" " if unicodedata.category(c) in _GONE and c != _JOINER else c for c in text)
+        text = _MORE_THAN_AN_EMOJI.sub(r"\1", text.translate(normal.UNSEEN))
     flat = re.sub(r"\s+", " ", text).strip()
     return re.sub("[&<>]", lambda found: _ENTITIES[found[0]], flat)
 

@@ -169,7 +169,8 @@ def test_precedence_of_settings(nebula: Nebula) -> None:
     assert nebula("config", "set", "recall.freshness", "0.2").code == 0
     assert origin("recall.freshness") == (0.2, "file")
     assert nebula("config", "get", "recall.freshness").out == "0.2\n"
-    assert "recall.freshness = 0.2  [file] 0…1" in nebula("config", "list", "--explain").out
+    for words in (("config", "list", "--explain"), ("config", "--explain")):
+        assert "recall.freshness = 0.2  [file] 0…1" in nebula(*words).out
     nebula("add", "渡轮早上六点开", "--at", "2020-01-01")
     hit = nebula("recall", "渡轮", "--json", "--set", "recall.freshness=0", "--no-touch").data["hits"][0]
     assert hit["factors"]["freshness"] == 1.0

@@ -169,6 +169,7 @@ def test_danger_asks_and_never_where_nobody_sits(nebula: Nebula, mind_dir: Path,
     assert nebula("import", str(ROOT / "tests/data/original"), "--dry-run").code == 0
     assert nebula("consolidate", "--plan").code == 0
     assert nebula("subject", "rm", "艾琳娜", "--project", str(story)).code == 2
+    assert "艾琳娜" in nebula("subject", "rm", "艾琳娜", "--dry-run", "--project", str(story)).out
     assert (held(mind_dir), held(story)) == (minds, stories)
     assert nebula("subject", "rm", "艾琳娜", "--yes", "--project", str(story)).code == 0
     assert nebula("erase", "n1", "--yes").code == 0

@@ -147,6 +147,24 @@ def test_did_you_mean(nebula: Nebula, typed: str, meant: str) -> None:
     assert f"是不是想用 {meant}？" in nebula(typed, "x").err
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (("subject", "serch", "x"), "没有 subject serch 这个命令。 是不是想用 search？ 用法见 `nebula subject --help`"),
+        (("config", "st", "a", "b"), "没有 config st 这个命令。 是不是想用 set？"),
+        (("hooks", "zzz"), "没有 hooks zzz 这个命令。 用法见"),
+        (("list", "--limt", "3"), "没有 --limt 这个选项。 是不是想用 --limit？"),
+        (("list", "--zzz"), "没有 --zzz 这个选项。 用法见"),
+    ],
+)
+def test_what_was_meant_within_a_group(nebula: Nebula, typed: tuple[str, ...], said: str) -> None:
+    """Row 21: below a command and among options too, in the language in use."""
+    heard = nebula(*typed)
+    assert heard.code == 2
+    assert said in heard.err
+    assert "No such" not in heard.err
+
+
 @pytest.mark.parametrize("text", ["-5 度，码头结冰了", "--help 这个词写在便条上", "--json", "-", "- a"])
 def test_after_two_dashes_all_is_text(nebula: Nebula, mind_dir: Path, text: str) -> None:
     """S05: stored byte for byte (`-` alone is standard input)."""

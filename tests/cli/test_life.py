@@ -117,7 +117,7 @@ def test_edit_in_an_editor(nebula: Nebula, life: None, tmp_path: Path, monkeypat
     monkeypatch.setenv("EDITOR", f'"{sys.executable}" "{script}"')
     assert nebula("edit", "n1", *NIGHT).out == "n5\n"
     assert "渡轮改到九点开了" in nebula("list", *NIGHT).out
-    for editor in ("/nowhere/ed", "false"):
+    for editor in ("/nowhere/ed", "false", "ed 'open", ""):  # none set, and nobody at a terminal: no vi is started
         monkeypatch.setenv("EDITOR", editor)
         assert nebula("edit", "n5", *NIGHT).code == 4
     assert nebula("edit", "n5", "渡轮改到九点开了", *NIGHT).out == "n5\n"

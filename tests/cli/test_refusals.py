@@ -175,7 +175,7 @@ def test_a_time_span_that_ends_before_it_begins(nebula: Nebula) -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("mood", "nope"), ("没有 nope 这个命令", "No such command: nope")),
+        (("mood", "nope"), ("没有 mood nope 这个命令", "There is no command mood nope")),
         (("recall", "-n"), ("-n 后面缺一个值", "-n needs a value")),
         (("recall", "x", "--json=3"), ("--json 后面不写值", "--json takes no value")),
     ],

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from nebula.cli import main
+from nebula.cli import main, printing
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Nebula
@@ -134,6 +134,13 @@ def test_no_text_at_a_terminal_is_no_hang(mind_dir: Path) -> None:
     """Row 7: `nebula add` alone at a terminal ends at once."""
     assert on_terminal(80, "add") == ""
     assert not mind_dir.exists()
+
+
+@pytest.mark.parametrize("said", ["", "cat", "/no/such/pager", "sh -c 'open"])
+def test_no_pager_to_run(said: str) -> None:
+    """Row 12: as git has it, an empty PAGER or cat is none; one that can't be started is none either."""
+    assert printing.pager({"TERM": "xterm", "PAGER": said}) == []
+    assert printing.pager({"TERM": "xterm", "PAGER": "sh -c 'cat -n'"}) == ["sh", "-c", "cat -n"]
 
 
 @pytest.mark.process
