@@ -879,7 +879,6 @@ SENTENCES: dict[str, str] = {
     "because.empty": "empty",
     "because.json": "no JSON at character {column}",
     "because.json_line": "no JSON at line {line}, character {column}",
-    "because.no_json": "no JSON",
     "because.no_object": "no JSON object",
     "because.said": "it says “{said}”",
     "because.said_too": "{why} (“{said}”)",

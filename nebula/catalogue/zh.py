@@ -864,7 +864,6 @@ SENTENCES: dict[str, str] = {
     "because.empty": "是空的",
     "because.json": "第 {column} 个字符处不合 JSON 的写法",
     "because.json_line": "第 {line} 行第 {column} 个字符处不合 JSON 的写法",
-    "because.no_json": "不是 JSON",
     "because.no_object": "不是 JSON 对象",
     "because.said": "对方说“{said}”",
     "because.said_too": "{why}（“{said}”）",

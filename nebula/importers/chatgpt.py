@@ -25,14 +25,14 @@ _SAID = ("text", "multimodal_text")
 
 def read(path: Path, replies: bool) -> Iterator[Item | Passed]:
     """The person's turns, and with `replies` the model's, of every conversation. Raises FileUnusable."""
-    return conversations(path, "mapping", lambda obj: _turns(obj, replies=replies))
+    return conversations(path, "mapping", lambda obj, where: _turns(obj, where, replies=replies))
 
 
-def _turns(talk: Mapping[str, Any], *, replies: bool) -> Iterator[Item | Passed]:
+def _turns(talk: Mapping[str, Any], place: str, *, replies: bool) -> Iterator[Item | Passed]:
     name = storable(talk.get("conversation_id")) or storable(talk.get("id"))
     title = storable(talk.get("title"))
     if not name:
-        yield Passed(f"“{title}”", because("lacks", what="id"))
+        yield Passed(place, because("lacks", what="id"))
         return
     begun, turn = moment(talk.get("create_time")), 0
     for node, message in _branch(talk):
@@ -40,7 +40,7 @@ def _turns(talk: Mapping[str, Any], *, replies: bool) -> Iterator[Item | Passed]
         if role not in ROLES or not text:
             continue
         turn += 1
-        where = f"“{title}” {turn}"
+        where = f"“{title}” {turn}" if title else f"{place} {turn}"
         if role == "assistant" and not replies:
             yield Passed(where, "a reply", damaged=False)
             continue

@@ -24,17 +24,17 @@ SENDERS = {"human": ("user", USER), "assistant": ("assistant", TOOL)}
 
 def read(path: Path, replies: bool) -> Iterator[Item | Passed]:
     """The person's turns, and with `replies` the model's, of every conversation. Raises FileUnusable."""
-    return conversations(path, "chat_messages", lambda obj: _turns(obj, replies=replies))
+    return conversations(path, "chat_messages", lambda obj, where: _turns(obj, where, replies=replies))
 
 
-def _turns(talk: Mapping[str, Any], *, replies: bool) -> Iterator[Item | Passed]:
+def _turns(talk: Mapping[str, Any], place: str, *, replies: bool) -> Iterator[Item | Passed]:
     name, title = storable(talk.get("uuid")), storable(talk.get("name"))
     if not name:
-        yield Passed(f"“{title}”", because("lacks", what="uuid"))
+        yield Passed(place, because("lacks", what="uuid"))
         return
     begun = moment(talk.get("created_at"))
     for turn, message in enumerate(talk["chat_messages"], start=1):
-        where = f"“{title}” {turn}"
+        where = f"“{title}” {turn}" if title else f"{place} {turn}"
         if not isinstance(message, dict) or message.get("sender") not in SENDERS or not storable(message.get("uuid")):
             yield Passed(where, because("lacks", what="sender, uuid"))
             continue

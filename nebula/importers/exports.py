@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WHOLE = 256 * 1024 * 1024
 #: Bytes that a file in an archive may unpack to.
 UNPACKED = 2 * 1024 * 1024 * 1024
+_PIECE = 1 << 20
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _OPENING, _CLOSING = b"[{", b"]}"
 
@@ -49,21 +50,39 @@ def loaded(data: bytes) -> Any:
         return None
 
 
+def unreadable(raw: bytes, data: Any = b"", start: int = 0) -> str:
+    """Why bytes are no JSON object, and at which line and character, or byte, of the `data` in which they `start`."""
+    try:
+        raw.decode()
+        orjson.loads(raw.removeprefix(b"\xef\xbb\xbf"))
+    except UnicodeDecodeError as error:
+        return because("utf8", at=start + error.start)
+    except orjson.JSONDecodeError as error:
+        if error.lineno == 1 and start:
+            error.colno += len(data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace"))
+        error.lineno += sum(data[at : min(start, at + _PIECE)].count(b"\n") for at in range(0, start, _PIECE))
+        return reasons.of(error)
+    return because("no_object")
+
+
 def conversations(
-    path: Path, marker: str, items: Callable[[Mapping[str, Any]], Iterator[Item | Passed]]
+    path: Path, marker: str, items: Callable[[Mapping[str, Any], str], Iterator[Item | Passed]]
 ) -> Iterator[Item | Passed]:
-    """Read every conversation, an object with `marker`, of an export: a file, a folder or an archive of them."""
+    """Read every conversation, an object with `marker`, of an export: a file, a folder or an archive of them.
+
+    `items` is given the conversation, and where it stands.
+    """
     found = False
     for name, data in _exported(path):
         found, number = True, 0
-        for number, raw in enumerate(elements(data), start=1):
+        for number, (start, raw) in enumerate(elements(data), start=1):
             obj, where = loaded(raw), f"{name} [{number}]"
             if not isinstance(obj, dict):
-                yield Passed(where, because("no_object"))
+                yield Passed(where, unreadable(raw, data, start))
             elif not isinstance(obj.get(marker), dict | list):
                 yield Passed(where, because("lacks", what=marker))
             else:
-                yield from items(obj)
+                yield from items(obj, where)
         if not number and loaded(data[:WHOLE]) != []:
             yield Passed(name, because("lacks", what="conversations"))
     if not found:
@@ -91,8 +110,8 @@ def _exported(path: Path) -> Iterator[tuple[str, Any]]:
         raise FileUnusable(path, reasons.of(error)) from error
 
 
-def elements(data: Any) -> Iterator[bytes]:
-    """The bytes of each object or array that is an element of the array in `data` (bytes or a map of a file).
+def elements(data: Any) -> Iterator[tuple[int, bytes]]:
+    """(start, bytes) of each object or array that is an element of the array in `data` (bytes or a map of a file).
 
     What is cut off at the end comes as far as it goes; where no array stands, all of it is one element.
     """
@@ -107,12 +126,12 @@ def elements(data: Any) -> Iterator[bytes]:
         elif token in _CLOSING and len(token) == 1:
             depth -= 1
             if depth == int(array) and start >= 0:
-                yield bytes(data[start : found.end()])
+                yield start, bytes(data[start : found.end()])
                 start, closed = -1, True
         elif token == b'"':
             break  # a string without an end: nothing after it can be told apart
     if start >= 0 or (not array and not closed):
-        yield bytes(data[max(start, 0) :])
+        yield max(start, 0), bytes(data[max(start, 0) :])
 
 
 def moment(value: object) -> str:

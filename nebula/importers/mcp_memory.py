@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import reasons
 from nebula.importers import TOOL, Item, Passed
-from nebula.importers.exports import digest, loaded, storable, whole
+from nebula.importers.exports import digest, loaded, storable, unreadable, whole
 from nebula.reasons import because
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 
         return
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
         if line.strip():
-            yield from _items(loaded(line), f"{path.name}:{number}")
+            obj, where = loaded(line), f"{path.name}:{number}"
+            yield from _items(obj, where) if isinstance(obj, dict) else [Passed(where, unreadable(line))]
 
 
 def _items(obj: object, where: str) -> Iterator[Item | Passed]:

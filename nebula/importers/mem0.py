@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula.errors import FileUnusable
 from nebula.importers import TOOL, Item, Passed
-from nebula.importers.exports import digest, loaded, moment, storable, whole
+from nebula.importers.exports import digest, loaded, moment, storable, unreadable, whole
 from nebula.reasons import because
 
 if TYPE_CHECKING:
@@ -26,9 +26,10 @@ _OWNERS = ("user_id", "agent_id", "run_id")
 
 def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 - one signature for all formats
     """Every memory and relation of a file. Raises FileUnusable."""
-    document = loaded(whole(path))
+    data = whole(path)
+    document = loaded(data)
     if not isinstance(document, dict | list):
-        raise FileUnusable(path, because("no_json"))
+        raise FileUnusable(path, unreadable(data))
     yield from _all(document, path.name)
 
 

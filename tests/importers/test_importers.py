@@ -360,7 +360,35 @@ def test_an_export_that_was_cut_off(mind: Mind, tmp_path: Path) -> None:
     path.write_bytes(data[: data.index(b"Blackbird")])
     done = taken(mind, path, "chatgpt")
     assert done.added == 2
-    assert [one.why for one in done.damages] == ["缺 mapping", "不是 JSON 对象"]
+    assert [one.why for one in done.damages] == ["缺 mapping", "第 20 行第 202 个字符处不合 JSON 的写法"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "spoilt", "place"),
+    [
+        ("mem0", b"results", b"\0", "第 {line} 行第 {column} 个字符"),
+        ("mem0", b"results", b"\xff", "第 {byte} 个字节起不是 UTF-8"),
+        ("claude", "搬回".encode(), b"\x01", "第 {line} 行第 {column} 个字符"),
+        ("claude", "搬回".encode(), b"\xff", "第 {byte} 个字节起不是 UTF-8"),
+        ("mcp-memory", "怕坐".encode(), b"\x01", "memory.jsonl:{line}: 第 {column} 个字符"),
+    ],
+)
+def test_the_broken_place_is_named(
+    mind: Mind, samples: Path, kind: str, before: bytes, spoilt: bytes, place: str
+) -> None:
+    """By line and character, or byte, of the file; of what is broken nothing is taken."""
+    path = samples / FILES[kind]
+    data = path.read_bytes()
+    at = data.index(before)
+    path.write_bytes(data[:at] + spoilt + data[at:])
+    line_start = data.rfind(b"\n", 0, at) + 1
+    told = place.format(line=data.count(b"\n", 0, at) + 1, column=len(data[line_start:at].decode()) + 1, byte=at)
+    try:
+        said = [f"{one.where}: {one.why}" for one in taken(mind, path, kind).damages]
+    except FileUnusable as error:
+        said = [error.message]
+        assert not mind.folder.exists()
+    assert any(told in one for one in said), (told, said)
 
 
 @pytest.mark.parametrize(
@@ -400,9 +428,10 @@ JSON = st.recursive(
 def test_elements_are_those_of_the_array(objects: list[Any], ascii_only: bool, cut: int) -> None:
     """However written; cut off anywhere, all whole ones before the cut come."""
     data = json.dumps(objects, ensure_ascii=ascii_only, indent=1).encode("utf-8", "surrogatepass")
-    assert [json.loads(raw.decode("utf-8", "surrogatepass")) for raw in exports.elements(data)] == objects
+    assert [json.loads(raw.decode("utf-8", "surrogatepass")) for _, raw in exports.elements(data)] == objects
+    assert all(data[start:].startswith(raw) for start, raw in exports.elements(data))
     torn = data[:cut]
-    whole = [found for raw in exports.elements(torn) if isinstance(found := exports.loaded(raw), dict)]
+    whole = [found for _, raw in exports.elements(torn) if isinstance(found := exports.loaded(raw), dict)]
     assert whole == objects[: len(whole)]
     assert len(list(exports.elements(torn))) <= len(whole) + 1
 
