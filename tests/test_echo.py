@@ -257,6 +257,7 @@ WRAPS: Sequence[Callable[[Any], str]] = (
     lambda hit: f"记得：{hit.memory.text}",
     lambda hit: json.dumps({"ref": hit.memory.ref, "text": hit.memory.text, "w": 9}, ensure_ascii=False),
     lambda hit: hit.memory.text.replace("，", "；") + "！",
+    lambda hit: f"用户：{hit.memory.text}",
 )
 
 

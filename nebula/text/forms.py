@@ -62,10 +62,12 @@ _NUMBER = (
     rf"(?:\d{{1,3}}(?:[.．]\s|[)）、](?!{_NUMERAL})|[.．](?=[^\W\d_a-zA-Z]))|[一二三四五六七八九十]{{1,3}}(?:、(?!{_NUMERAL})|[)）])"
     r"|[①-⓿㈠-㈩❶-➓])"
 )
-_MARKS = re.compile(rf"(?:{_MARK}|{_NUMBER})*")
+#: Who speaks in a dialogue with an agent: `user:`, `助手：`, `[system]`; a name is one's own words.
+_ROLE = r"(?i:(?:user|human|assistant|ai|system|bot|用户|人类|助手|助理|系统|机器人)\s*(?:[:：]|[\]>】]))"
+_MARKS = re.compile(rf"(?:{_ROLE}|{_MARK}|{_NUMBER})*")
 #: What a list puts before and behind a text; a date is one's own words unless a ref or a label stands beside it.
 _BEFORE = re.compile(
-    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_MARK}|{_NUMBER}|\d+\.\d{{2,3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
+    rf"(?:\[旧\]|\[old\]|旧(?=\s)|{_ROLE}|{_MARK}|{_NUMBER}|\d+\.\d{{2,3}}\b|{_DATE}|{_REF}|(?:{_LEDGER})(?![^\W\d_]))*"
 )
 _BEHIND = re.compile(rf"(?:{_MARK}|{_DATE}|{_REF})*$")
 _LISTED = re.compile(rf"^{_MARK}*{_REF}|{_REF}{_MARK}*$")

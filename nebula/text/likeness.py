@@ -114,7 +114,7 @@ def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
             front, rest = piece.said[:a], piece.said[last_a + size :]
             if len(rest) == 1 and behind and _is_begun(rest[0], behind[0]):
                 rest = rest[:0]
-            pieces = [_Piece(front, () if before else source), _Piece(rest)]
+            pieces = [_Piece(front, source, before), _Piece(rest, (), behind)]
             left[place : place + 1] = [one for one in pieces if one.said]
             break
     return Cover(by, differs + [token for piece in left for token in piece.new()], len(said))
@@ -122,13 +122,19 @@ def cover(said: Sequence[str], sources: Mapping[int, Sequence[str]]) -> Cover:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Tokens that no run covers yet, and the source that begins right behind them."""
+    """Tokens that no run covers yet, the source beside them, and what of it is left out in their place."""
 
     said: Sequence[str]
     source: Sequence[str] = ()
+    instead_of: Sequence[str] = ()
 
     def new(self) -> Sequence[str]:
-        """The tokens; none where they frame what follows, or say once more how it begins: `听说听说…` in a loop."""
+        """The tokens; none where they frame what follows, or say once more how it begins: `听说听说…` in a loop.
+
+        Nothing frames in the place of other words: `the user` before `is in room 203` of `Grandma is in room 203`.
+        """
+        if not framing.is_frame(self.instead_of):
+            return self.said
         sizes = range(len(self.said), 1, -1)
         again = next((size for size in sizes if list(self.said[-size:]) == list(self.source[:size])), 0)
         return () if framing.is_frame(self.said[: len(self.said) - again]) else self.said
@@ -184,7 +190,7 @@ def together(covers: Iterable[Cover]) -> Cover:
 def changes(said: Sequence[str], source: Sequence[str]) -> tuple[float, list[tuple[Sequence[str], Sequence[str]]]]:
     """The share of both texts' tokens in common runs, 0…1, and what stands between them: (source's, text's) tokens.
 
-    Particles are no change, nor is what frames the text.
+    Particles are no change, nor is what frames either.
     """
     found = [(0, 0, 0), *_common(said, source), (len(said), len(source), 0)]
     share = 2 * sum(size for _, _, size in found) / max(1, len(said) + len(source))
@@ -193,6 +199,6 @@ def changes(said: Sequence[str], source: Sequence[str]) -> tuple[float, list[tup
     ]
     for at in (0, -1):
         old, new = between[at]
-        if not old and framing.is_frame(new):
+        if framing.is_frame(old) and framing.is_frame(new):
             between[at] = ((), ())
     return share, [(old, new) for old, new in between if not _PARTICLES.issuperset([*old, *new])]

@@ -152,3 +152,48 @@ def test_a_dialogue_is_judged_by_dialogues(mind: Mind) -> None:
     assert calibration.kind_of("Tom: the ferry left\nAnn: at six?") == "latin-dialogue"
     assert mind.recall(foreign, touch=False).abstained
     assert mind.recall(known, touch=False).hits[0].memory.text == TEXTS[1]
+
+
+SMALL = {
+    "zh": [
+        ("渡轮早上六点开", "渡轮几点开"), ("妈妈对青霉素过敏", "妈妈对什么过敏"),
+        ("周三下午三点和小王开评审会", "评审会是什么时候"), ("护照在书房第二个抽屉里", "护照放在哪里"),
+        ("昨天和小李吃了羊肉火锅", "和小李吃了什么"), ("房租每月2600元押一付三", "房租多少钱"),
+        ("猫叫团子，怕打雷", "猫叫什么名字"), ("服务器每天凌晨两点备份", "服务器什么时候备份"),
+        ("外婆住在203病房", "外婆住哪个病房"), ("女儿的钢琴课改到星期六上午", "钢琴课改到什么时候"),
+    ],
+    "en": [
+        ("The ferry leaves at six in the morning", "when does the ferry leave"),
+        ("Mum is allergic to penicillin", "what is mum allergic to"),
+        ("Review with Wang on Wednesday at 3 pm", "when is the review with Wang"),
+        ("The passport is in the second drawer of the study", "where is the passport"),
+        ("Anna owes me 300 dollars", "how much does Anna owe me"),
+        ("The wifi password is on the fridge", "where is the wifi password"),
+        ("The cat is called Dumpling and fears thunder", "what is the cat called"),
+        ("The server makes a backup at 2 am", "when does the server make a backup"),
+        ("Grandma is in room 203", "which room is grandma in"),
+        ("Piano lessons moved to Saturday", "when are the piano lessons"),
+    ],
+}  # fmt: skip
+FOREIGN = [
+    "量子色动力学的重整化群方程", "怎么给自行车换内胎", "去年欧冠决赛谁赢了", "土豆丝怎么炒才脆",
+    "我上次剪头发花了多少钱", "弟弟的女朋友是做什么的", "什么是比特币", "珠穆朗玛峰有多高", "我血型是什么",
+    "汽车保险什么时候到期",
+    "how do I change a bicycle tube", "who won the champions league final", "what is quantum chromodynamics",
+    "how high is Mount Everest", "what did I pay for the haircut", "what does my brother's girlfriend do",
+    "what is my blood type", "when does the car insurance end", "name of my first teacher", "how to learn the violin",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 10])
+@pytest.mark.parametrize("language", ["zh", "en", "mixed"])
+def test_a_mind_of_a_few_memories(language: str, count: int, tmp_path: Path) -> None:
+    """What it holds is answered, all of it; of what it does not hold at least four fifths are refused."""
+    pool = SMALL.get(language) or [pair for pairs in zip(*SMALL.values(), strict=True) for pair in pairs]
+    mind = Mind(tmp_path / "mind")
+    if count:
+        mind.add_many([{"text": text} for text, _ in pool[:count]])
+    assert all(mind.recall(query, touch=False).hits for _, query in pool[:count])
+    answered = [query for query in FOREIGN if mind.recall(query, touch=False).hits]
+    assert len(answered) <= len(FOREIGN) // 5, answered
+    assert count or not answered
