@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from nebula import clock, erasure, places, seals
 from nebula.errors import UnknownRef, WrongUsage
-from nebula.mindlib import erasing, ledger, quotes
+from nebula.mindlib import erasing, ledger, quotes, zips
 from nebula.mindlib.record import BY_NAME, to_object
 from nebula.mindlib.store import INDEX
 from nebula.results import Notice
@@ -201,9 +201,11 @@ def _unpacked(name: str, data: bytes) -> list[tuple[str, bytes]]:
 
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            return [(part.filename, packed.read(part)) for part in packed.infolist()]
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # broken, or under a password
-        return [(name, data)]
+            if not zips.swells(packed.infolist(), len(data)):
+                return [(part.filename, packed.read(part)) for part in packed.infolist()]
+    except zips.UNSOUND:
+        pass
+    return [(name, data)]
 
 
 def _sayings(name: str, data: bytes) -> Iterator[str]:

@@ -11,7 +11,6 @@ import base64
 import contextlib
 import hashlib
 import io
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock, private, reasons, transfer
 from nebula.errors import FileUnusable
 from nebula.longterm import NAME as LONGTERM
-from nebula.mindlib import files, ledger
+from nebula.mindlib import files, ledger, zips
 from nebula.mindlib.chain import CHAIN
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CONFIG, SIDE_LEDGERS
@@ -37,8 +36,6 @@ FORMAT = 1
 #: What a mind consists of, in the order in which it is read: a change is written after its memory, and chained last.
 LINES = (CHAIN, *SIDE_LEDGERS, *(kind.file for kind in LEDGERS))
 NAMES = (*LINES, LONGTERM, CONFIG, *(f"{QUARANTINE}/{name}" for name in (*SIDE_LEDGERS, *(k.file for k in LEDGERS))))
-#: A packed file may be so many times smaller than what comes out of it, beyond the first 100 MB.
-RATIO, ALLOWED = 200, 100 * 2**20
 
 
 def pack(mind: Mind, *, as_zip: bool = False) -> bytes:
@@ -88,7 +85,7 @@ def _zip(found: Mapping[str, bytes]) -> bytes:
 @contextlib.contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
     """A file that `pack` made (`-`: from standard input), as a folder that is gone afterwards. Raises FileUnusable."""
-    data = sys.stdin.buffer.read() if str(path) == "-" else files.read_given(path)
+    data = files.read_given(path)
     found = _from_zip(path, data) if data.startswith(b"PK") else _from_lines(path, data)
     with tempfile.TemporaryDirectory(prefix="nebula-import-") as folder:
         _lay(Path(folder), found)
@@ -135,10 +132,12 @@ def _from_zip(path: Path, data: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [member for member in archive.infolist() if member.filename in NAMES]
-            if sum(member.file_size for member in members) > RATIO * len(data) + ALLOWED:
-                raise FileUnusable(path, because("too_much", times=RATIO))
+            if archive.infolist() and not members:
+                raise FileUnusable(path, because("lacks", what=LEDGERS[0].file))
+            if zips.swells(members, len(data)):
+                raise FileUnusable(path, because("too_much", times=zips.RATIO))
             return {member.filename: archive.read(member) for member in members}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+    except zips.UNSOUND as error:
         raise FileUnusable(path, reasons.of(error)) from error
 
 

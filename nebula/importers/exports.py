@@ -18,7 +18,7 @@ import orjson
 from nebula import clock, reasons
 from nebula.errors import FileUnusable
 from nebula.importers import Passed
-from nebula.mindlib import files
+from nebula.mindlib import files, zips
 from nebula.reasons import because
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _exported(path: Path) -> Iterator[tuple[str, Any]]:
                     if member.file_size > UNPACKED:
                         raise FileUnusable(path, f"{member.filename}: {because('larger', limit=UNPACKED)}")
                     yield member.filename, archive.read(member)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+    except zips.UNSOUND as error:
         raise FileUnusable(path, reasons.of(error)) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import random
@@ -17,10 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, export, longterm, moods, night, relocate, repair, verify
+from nebula import amend, erase, export, longterm, moods, night, relocate, repair, verify
 from nebula.errors import FileUnusable, WrongUsage
+from nebula.importers import exports
 from nebula.mind import Mind
-from nebula.mindlib import files
+from nebula.mindlib import files, zips
 from nebula.recall.hit import Filters
 from tests.invented import DrawnEncoder
 
@@ -157,9 +159,30 @@ def test_a_zip_can_not_leave_its_folder_nor_swell(tmp_path: Path, monkeypatch: p
     assert not (tmp_path / "new" / "mind" / ".index" / "full").exists()
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("notes.jsonl", b"0" * 2**23)
-    monkeypatch.setattr(export, "ALLOWED", 2**20)
+    monkeypatch.setattr(zips, "ALLOWED", 2**20)
     with pytest.raises(FileUnusable):
         export.import_file(opened(tmp_path / "other"), tmp_path / "bomb.zip")
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_archives_are_refused_by_name(tmp_path: Path, packing: int) -> None:
+    """Bytes changed or cut anywhere, by every reader of archives: an import, a chat export, and erase's search."""
+    draw, path, read = random.Random(packing), tmp_path / "x.zip", 0
+    with zipfile.ZipFile(path, "w", packing) as archive:
+        archive.writestr("notes.jsonl", b'{"id":1,"at":"2026-01-01","text":"a"}\n' * 40)
+        archive.writestr("conversations.json", b"[]" * 40)
+    whole = path.read_bytes()
+    for _ in range(250):
+        data = bytearray(whole)
+        for _ in range(draw.randint(1, 4)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        path.write_bytes(data[: draw.randrange(len(data))] if draw.random() < 0.2 else data)
+        with contextlib.suppress(FileUnusable), export.unpacked(path):
+            read += 1
+        with contextlib.suppress(FileUnusable):
+            list(exports._exported(path))
+        assert erase._unpacked(path.name, path.read_bytes())
+    assert 0 < read < 200
 
 
 def test_killed_before_the_folder_takes_its_name_there_is_nothing(
