@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +10,7 @@ from nebula import messages
 from nebula.cli import editor, options
 from nebula.cli.command import Run, command, json_or_text
 from nebula.cli.printing import Outcome, one_line
-from nebula.cli.remember import shown
+from nebula.cli.remember import piped, shown
 from nebula.errors import BadValue
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def edit(
     mind = run.mind()
     old = mind.get(ref)
     if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        text = piped().decode("utf-8", "surrogateescape")
     wanted = editor.edit(old.text + "\n", run.environ).removesuffix("\n") if text is None else text
     return _now(amend.rewrite(mind, ref, wanted))
 

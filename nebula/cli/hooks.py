@@ -85,10 +85,11 @@ def run_(run: Run, agent: Agent) -> Outcome:
     timer.start()
     try:
         from nebula import hooks
+        from nebula.cli.remember import piped
         from nebula.mind import Mind
 
         mind = Mind(run.place().folder, now=run.now, lock_timeout=LOCK_LIMIT)
-        told = hooks.answer(agent, sys.stdin.buffer.read(), mind)
+        told = hooks.answer(agent, piped(), mind)
     except Exception:  # whatever it is: the host's turn goes on without us
         told = None
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from nebula import messages
 from nebula.cli import editor, printing
 from nebula.cli.command import Run, command
 from nebula.cli.printing import Outcome
+from nebula.cli.remember import piped
 from nebula.errors import BadValue
 
 
@@ -40,11 +40,7 @@ def edit(run: Run, text: Annotated[str | None, typer.Argument(metavar="[-]", sho
         raise BadValue("longterm edit", text, "-")
     mind = run.mind()
     before = longterm.read(mind)
-    after = (
-        sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
-        if text == "-"
-        else editor.edit(before, run.environ, ".md")
-    )
+    after = piped().decode("utf-8", "surrogateescape") if text == "-" else editor.edit(before, run.environ, ".md")
     taken = screen.value(after, redact=mind.redacts)
     changed = longterm.write(mind, taken.value, before)
     said = messages.say("longterm.changed" if changed else "longterm.same")

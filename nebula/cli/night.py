@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotation when it builds the command
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from nebula import messages
 from nebula.cli import options, progress
 from nebula.cli.command import Run, command
 from nebula.cli.printing import FIT, Outcome
-from nebula.cli.remember import shown
+from nebula.cli.remember import piped, shown
 from nebula.errors import WrongUsage
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ def surface(
     from nebula import surface as surfacing
     from nebula.echo import handed_out
 
-    text = sys.stdin.buffer.read().decode("utf-8", "replace") if query == "-" else query
+    text = piped().decode("utf-8", "replace") if query == "-" else query
     mind = run.mind()
     found = surfacing.surface(mind, text, session)
     gates = [_gate_object(gate) for gate in found.gates]

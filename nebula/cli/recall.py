@@ -11,7 +11,7 @@ from nebula import clock, messages
 from nebula.cli import options, printing
 from nebula.cli.command import Run, command, overrides
 from nebula.cli.printing import Outcome, one_line
-from nebula.cli.remember import shown
+from nebula.cli.remember import piped, shown
 from nebula.errors import BadValue, NebulaError, WrongUsage, short
 from nebula.results import Notice
 
@@ -142,8 +142,8 @@ def _silence(found: Recalled) -> Notice:
 
 def query_text(text: str) -> str:
     """The argument; standard input where it is `-`."""
-    piped = text == "-" or (not text and not sys.stdin.isatty())
-    return sys.stdin.buffer.read().decode("utf-8", "replace") if piped else text
+    given = text == "-" or (not text and not sys.stdin.isatty())
+    return piped().decode("utf-8", "replace") if given else text
 
 
 def make_filters(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path  # noqa: TC003 - typer reads the annotation when it builds the command
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -90,16 +90,23 @@ def given_text(given: str | None) -> str:
     if given is None and sys.stdin.isatty():
         raise EmptyText
     try:
-        return sys.stdin.buffer.read().decode("utf-8").removesuffix("\n")
+        return piped().decode("utf-8").removesuffix("\n")
     except UnicodeDecodeError as error:
         raise BadValue("stdin", reasons.of(error), "UTF-8") from error
+
+
+def piped() -> bytes:
+    """Standard input to its end. Raises FileUnusable where it has none."""
+    from nebula.mindlib import files
+
+    return files.read_given(Path("-"))
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:
     """The objects of a JSONL file; `-` is standard input. Raises FileUnusable with the line."""
     from nebula.mindlib import files, ledger
 
-    data = sys.stdin.buffer.read() if str(path) == "-" else files.read_given(path)
+    data = files.read_given(path)
     found = ledger.scan(path, data)
     if found.damages:
         damage = found.damages[0]

@@ -26,9 +26,11 @@ from nebula.quick import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
 LOCK_TIMEOUT = 10.0  # seconds; R12
+CHUNK = 1024 * 1024  # bytes of a stream read at once
+ENDLESS = 1024 * 1024 * 1024  # bytes from which on a stream is taken to have no end
 TAIL = 4096  # bytes of a file's end whose hash tells that what was consumed is still there
 #: Windows locks are mandatory: one byte far past the end keeps readers free, as SQLite does.
 _WINDOWS_LOCK_BYTE = 2**62
@@ -224,11 +226,28 @@ def stamp(path: Path) -> tuple[int, int, int]:
 
 
 def read_given(path: Path) -> bytes:
-    """The bytes of a file that a person named. Raises FileUnusable."""
+    """The bytes of a file that a person named; `-` is standard input. Raises FileUnusable.
+
+    A pipe or a device is read to its end, and refused where it gives more than ENDLESS: /dev/zero has none.
+    """
+    if str(path) == "-":
+        return _to_the_end(sys.stdin.buffer, path)
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else _to_the_end(file, path)
     except OSError as error:
         raise FileUnusable(path, reasons.of(error)) from error
+
+
+def _to_the_end(stream: BinaryIO, path: Path) -> bytes:
+    """What a stream gives. Raises FileUnusable for more than ENDLESS."""
+    parts, left = [], ENDLESS
+    while part := stream.read(min(CHUNK, left + 1)):
+        parts.append(part)
+        left -= len(part)
+        if left < 0:
+            raise FileUnusable(path, reasons.because("larger", limit=ENDLESS))
+    return b"".join(parts)
 
 
 def mapped_given(path: Path) -> mmap.mmap | bytes:

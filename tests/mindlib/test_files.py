@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-from typing import TYPE_CHECKING
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 
-from nebula.errors import LockedTooLong, WriteFailed
+from nebula.errors import FileUnusable, LockedTooLong, WriteFailed
 from nebula.mindlib import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("before", [b'{"id":3,"te', b'{"id":3}'])
@@ -165,3 +166,30 @@ def test_an_append_tells_where_it_stands_whatever_came_in_between(
     monkeypatch.undo()
     data = path.read_bytes()
     assert [data[place : place + 9] for place in places] == [b'{"id":1}\n', b'{"id":2}\n']
+
+
+def fill(pipe: Path, length: int) -> None:
+    """Write into a pipe; its reader may turn away before all is read."""
+    with contextlib.suppress(BrokenPipeError):
+        pipe.write_bytes(b"a" * length)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
+def test_a_stream_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe and standard input are read to their end, which must come; a file is as long as it is."""
+    monkeypatch.setattr(files, "ENDLESS", 100_000)
+    for length in (100_000, 100_001):
+        pipe = tmp_path / str(length)
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=fill, args=(pipe, length))
+        writer.start()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a" * length)))
+        if length == 100_000:
+            assert len(files.read_given(pipe)) == len(files.read_given(Path("-"))) == length
+        else:
+            for given in (pipe, Path("-"), Path("/dev/zero")):
+                with pytest.raises(FileUnusable, match="100000"):
+                    files.read_given(given)
+        writer.join()
+    (tmp_path / "file").write_bytes(b"a" * 200_000)
+    assert len(files.read_given(tmp_path / "file")) == 200_000
