@@ -97,12 +97,19 @@ def _shipped() -> tuple[Stock, dict[str, str]]:
     return Stock(**arrays), meta
 
 
+#: Stocks worked out here, by all that they depend on: a build asks for one a kind, and may pay an endpoint for each.
+_made: dict[tuple[str, str, bool], Stock] = {}
+
+
 def stock(encoder: Encoder, recall: RecallSettings) -> Stock:
-    """The stock under an encoder and settings; worked out where they are not those it ships for."""
+    """The stock under an encoder and settings; worked out once where they are not those it ships for."""
     shipped, meta = _shipped()
     if (meta["key"], meta["tokens"]) == (encoder.key, recall.tokens) and recall.clauses:
         return shipped
-    return make(queries(), encoder, recall)
+    key = (encoder.key, recall.tokens, bool(recall.clauses))
+    if key not in _made:
+        _made[key] = make(queries(), encoder, recall)
+    return _made[key]
 
 
 def judge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ from nebula.mind import Mind
 from nebula.recall import floor
 from nebula.recall.floor import Nulls
 from nebula.recall.hit import Evidence
+from tests.invented import Drawn, DrawnEncoder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 NOW = datetime(2026, 12, 1, 9)
@@ -129,6 +132,29 @@ def test_what_ships_is_what_the_encoder_makes(mind: Mind) -> None:
     assert len(shipped.kind) == len(calibration.queries())
     assert (shipped.vectors[:5].astype(float) * made.vectors).sum(axis=1) == pytest.approx(1.0, abs=1e-3)
     assert shipped.terms[: made.starts[-1]].tolist() == made.terms.tolist()
+
+
+def test_another_encoder_is_asked_the_stock_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once a kind of query, nor again for the next mind: an endpoint is paid for each."""
+    monkeypatch.setattr(calibration, "_made", {})
+    asked: list[str] = []
+
+    class Counting(DrawnEncoder):
+        key = "counting"
+
+        def encode(self, texts: Sequence[str]) -> Drawn:
+            asked.extend(texts)
+            return super().encode(texts)
+
+    for name in ("one", "two"):
+        mind = Mind(tmp_path / name, now=lambda: NOW)
+        mind._encoder = Counting()  # type: ignore[assignment]
+        mind.add_many([{"text": text} for text in TEXTS])
+        mind.build()
+        (path,) = mind.folder.rglob(parts.FLOOR)
+        assert orjson.loads(path.read_bytes()).keys() == set(calibration.KINDS)
+    assert {count for text, count in Counter(asked).items() if text not in TEXTS} == {1}
+    assert len(asked) == len(calibration.queries()) + 2 * len(TEXTS)
 
 
 @pytest.mark.parametrize(
