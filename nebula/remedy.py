@@ -15,7 +15,7 @@ from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
 from nebula.recall.fusion import ROUTES, SPEAKER
 from nebula.recall.hit import Asked
-from nebula.recall.recollect import ranked, told_once
+from nebula.recall.recollect import mixed, ranked, told_once
 from nebula.recalling import seek
 from nebula.text import words
 from nebula.text.keywords import informative
@@ -192,7 +192,13 @@ def _settings(mind: Mind, memory: Memory, base: Sought, start: Change) -> Iterat
 def _within(mind: Mind, memory: Memory, base: Sought, overrides: Mapping[str, object]) -> bool:
     """Whether it is among the first n under other weights: the same search, mixed otherwise."""
     settings = mind.under({**mind.overrides, **overrides}).settings
-    candidates = ranked(base.search, base.question, settings, walk=False).candidates
+    if settings.recall.w_graph:  # its seeds are what the weights make them
+        found = ranked(base.search, base.question, settings, walk=False)
+    else:
+        rest = {"graph"} if settings.recall.w_time else {"graph", "time"}
+        rankings = {route: one for route, one in base.found.rankings.items() if route not in rest}
+        found = mixed(base.search, base.question, settings, rankings)
+    candidates = found.candidates
     return memory.ref in [told.ref for _, told in told_once(base.search, candidates, base.question.n)]
 
 

@@ -106,7 +106,11 @@ def ranked(search: Search, question: Question, settings: Settings, *, walk: bool
 
     `walk`: also over the graph where it has no weight, for its edges' words.
     """
-    rankings = routes(search, question, settings, walk=walk)
+    return mixed(search, question, settings, routes(search, question, settings, walk=walk))
+
+
+def mixed(search: Search, question: Question, settings: Settings, rankings: Mapping[str, Ranking]) -> Ranked:
+    """The same from what the routes found."""
     fused, parts = fuse(search, question, rankings, settings.recall)
     scored = []
     for row, base in zip(fused.ids, fused.scores, strict=True):
