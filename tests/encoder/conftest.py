@@ -89,3 +89,8 @@ def encoder() -> Encoder:
 def cased() -> Encoder:
     """The bundled encoder with the export's own tokenizer mode."""
     return open_encoder(lowercase=False)
+
+
+@pytest.fixture(autouse=True)
+def one_encoder() -> None:
+    """Here it is opened anew each time, and works each text out."""
