@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,17 +24,32 @@ if TYPE_CHECKING:
     from nebula.encoder.bert import Bert
 
 
+@pytest.fixture(autouse=True, scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Where no bytecode may lie beside the code, processes share a folder for it: compiling is most of their start."""
+    if sys.dont_write_bytecode:
+        mine = tmp_path_factory.getbasetemp()
+        shared = mine.parent if "PYTEST_XDIST_WORKER" in os.environ else mine
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = str(shared / "bytecode")
+
+
+_homes = count()
+
+
 @pytest.fixture(autouse=True)
 def own_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A fresh home; -> its folder."""
-    home = tmp_path_factory.mktemp("home")
+    number = next(_homes)
+    home, temporary = (tmp_path_factory.getbasetemp() / "homes" / f"{kind}{number}" for kind in ("home", "temporary"))
+    for folder in (home, temporary):  # mktemp would list thousands of others first
+        folder.mkdir(mode=0o700, parents=True)
     for name in list(os.environ):
         if name.startswith(("NEBULA_", "XDG_")) or name in {"NO_COLOR", "FORCE_COLOR", "PAGER", "COLUMNS"}:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
-    (home / "tmp").mkdir()
-    monkeypatch.setenv("TMPDIR", str(home / "tmp"))
-    monkeypatch.setattr(tempfile, "tempdir", str(home / "tmp"))  # reports of failures lie there, and are looked into
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))  # reports of failures lie there, and are looked into
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
     monkeypatch.setenv("NEBULA_MIND", str(home / "mind"))
