@@ -7,6 +7,8 @@ run our command are ever added or removed; the file as it was is kept beside it,
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ import orjson
 from nebula import messages, places, reasons
 from nebula.errors import NebulaError, NotOurs
 from nebula.mindlib import files
+from nebula.reasons import because
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +94,7 @@ def remove(name: str, environ: Mapping[str, str]) -> bool:
     elif after:
         _replace(path, _dumped(after))
     else:
-        path.unlink()
+        Path(os.path.realpath(path)).unlink()  # a link stays a link
     backup.unlink(missing_ok=True)
     return True
 
@@ -145,10 +148,18 @@ def _parsed(path: Path, data: bytes) -> dict[str, Any]:
         obj = orjson.loads(text) if text.strip() else {}
     except orjson.JSONDecodeError as error:
         raise NotOurs(path, reasons.of(error)) from error
+    if text.strip() and json.loads(text, object_pairs_hook=_faithful) != obj:
+        raise NotOurs(path, because("unfaithful"))
     events = obj.get("hooks", {}) if isinstance(obj, dict) else None
     if not isinstance(events, dict) or not all(isinstance(groups, list) for groups in events.values()):
         raise NotOurs(path, 'not {"hooks": {"…": […]}}')
     return obj
+
+
+def _faithful(pairs: list[tuple[str, Any]]) -> object:
+    """An object; where a key stands twice, all that was written, which equals no object."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else pairs
 
 
 def _dumped(settings: Mapping[str, Any]) -> bytes:

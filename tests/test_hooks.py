@@ -71,7 +71,14 @@ def test_what_others_changed_meanwhile_stays(own_environment: Path) -> None:
     assert json.loads(path.read_bytes()) == {**json.loads(FOREIGN), "theme": "dark"}
 
 
-@pytest.mark.parametrize("data", [b"{,}", b"// mine\n{}", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": 1}}', b"\xff"])
+TWICE = b'{"hooks": {"Stop": []}, "hooks": {}}'
+LARGE = b'{"a": [{"b": 12345678901234567890123}]}'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"{,}", b'{"a": 1,}', b"// mine\n{}", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": 1}}', b"\xff", TWICE, LARGE],
+)
 def test_a_file_of_another_shape_is_left_alone(own_environment: Path, data: bytes) -> None:
     path = hooks.HOSTS["codex"].path(os.environ)
     path.parent.mkdir()
@@ -107,6 +114,21 @@ START = {"hook_event_name": "SessionStart", "session_id": "s1", "source": "start
 
 def prompt(text: str) -> dict[str, str]:
     return {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": text}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+@pytest.mark.parametrize("before", [b'{"a": 1}', None])
+def test_a_link_stays_a_link(own_environment: Path, before: bytes | None) -> None:
+    """Settings that are kept elsewhere are edited there, and are there as before afterwards."""
+    path, kept = hooks.HOSTS["codex"].path(os.environ), own_environment / "dotfiles.json"
+    path.parent.mkdir()
+    path.symlink_to(kept)
+    if before is not None:
+        kept.write_bytes(before)
+    assert hooks.install("codex", os.environ, "x -m nebula hooks run codex")
+    assert b"hooks run codex" in kept.read_bytes()
+    assert hooks.remove("codex", os.environ)
+    assert (path.is_symlink(), kept.read_bytes() if kept.exists() else None) == (True, before)
 
 
 @pytest.mark.process

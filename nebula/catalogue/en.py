@@ -879,6 +879,7 @@ SENTENCES: dict[str, str] = {
     "because.empty": "empty",
     "because.json": "no JSON at character {column}",
     "because.json_line": "no JSON at line {line}, character {column}",
+    "because.unfaithful": "a key stands twice or a number is too large, and would be lost",
     "because.no_object": "no JSON object",
     "because.said": "it says “{said}”",
     "because.said_too": "{why} (“{said}”)",

@@ -864,6 +864,7 @@ SENTENCES: dict[str, str] = {
     "because.empty": "是空的",
     "because.json": "第 {column} 个字符处不合 JSON 的写法",
     "because.json_line": "第 {line} 行第 {column} 个字符处不合 JSON 的写法",
+    "because.unfaithful": "有重复的键，或太大的数，改写就会丢",
     "because.no_object": "不是 JSON 对象",
     "because.said": "对方说“{said}”",
     "because.said_too": "{why}（“{said}”）",
