@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nebula.encoder import added
-from nebula.errors import NebulaError, WrongUsage
+from nebula.errors import EncoderUnusable, NebulaError, WrongUsage
 from nebula.quick import dataclass
 from nebula.results import Notice
 from nebula.text.script import mainly_latin
@@ -48,17 +48,18 @@ def add(mind: Mind, folder: Path, instruction: str | None = None) -> Added:
 
 
 def listed(mind: Mind) -> list[Listed]:
-    """All added encoders. Raises EncoderUnusable."""
-    found = [added.get(name) for name in added.names()]
-    return [
-        Listed(
-            one,
-            one.name == mind.settings.recall.second_encoder,
-            one.wrong(),
-            sum(path.stat().st_size for path in one.folder.rglob("*") if path.is_file()),
-        )
-        for one in found
-    ]
+    """All added encoders; one whose record can't be read is wrong in that, and says nothing else of itself."""
+    return [_listed(mind, name) for name in added.names()]
+
+
+def _listed(mind: Mind, name: str) -> Listed:
+    try:
+        one = added.get(name)
+        wrong = one.wrong()
+    except EncoderUnusable:
+        one, wrong = added.Added(name, "", 0, True, 0, "", "", "", {}), [added.RECORD]
+    size = sum(path.stat().st_size for path in one.folder.rglob("*") if path.is_file())
+    return Listed(one, name == mind.settings.recall.second_encoder, wrong, size)
 
 
 def remove(mind: Mind, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -244,3 +245,27 @@ def test_the_commands(tmp_path: Path, nebula: Nebula) -> None:
     assert nebula("encoder", "remove").code == 0
     assert nebula("encoder", "remove").code == 2
     assert nebula("encoder", "add", str(tmp_path)).code == 4
+
+
+def test_a_pipe_in_the_place_of_the_weights_is_refused(tmp_path: Path) -> None:
+    """It would be waited for without end."""
+    folder = tiny(tmp_path / "e")
+    (folder / "weights.safetensors").unlink()
+    os.mkfifo(folder / "weights.safetensors")
+    with pytest.raises(EncoderUnusable):
+        added.add(folder)
+
+
+def test_a_record_that_cannot_be_read_is_listed_and_removed(tmp_path: Path) -> None:
+    """Previously nothing at all was listed, and the copy could not be removed by its name."""
+    mind = mind_of(tmp_path / "mind")
+    found = second.add(mind, tiny(tmp_path / "e"))
+    other = added.add(tiny(tmp_path / "f", seed=2))
+    (found.folder / added.RECORD).write_text("{")
+    listed = {one.encoder.name: one.wrong for one in second.listed(mind)}
+    assert listed == {found.name: [added.RECORD], other.name: []}
+    mind.configure(second.SETTING, None)
+    assert second.remove(mind, found.name) == found.name
+    assert added.names() == [other.name]
+    with pytest.raises(EncoderUnusable):
+        second.remove(mind, "..")

@@ -212,3 +212,44 @@ def test_a_floor_is_not_lowered_at_the_cost_of_silence() -> None:
     clear = [asked(2.0, 0.2)] * 8 + [asked(1.2, 0.4)] * 4
     assert _floor(clear, 1.6) == 1.2
     assert _floor(clear, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    "before",
+    [None, b"{}", b'{"recall":{"floor":1.50,"k":10},"x":1}', b'\xef\xbb\xbf{\n    "echo": {"hours": 3}\n}\r\n'],
+)
+def test_reset_gives_the_settings_back_byte_for_byte(tmp_path: Path, before: bytes | None) -> None:
+    """Also where there was no file, and where tune wrote twice; previously they came back in another form."""
+    mind = Mind(tmp_path / "mind")
+    mind.add("渡轮早上六点开")
+    path = mind.folder / "mind-config.json"
+    if before is not None:
+        path.write_bytes(before)
+    kept.apply(Mind(mind.folder), {"recall.floor": 0.9})
+    kept.apply(Mind(mind.folder), {"recall.floor": 0.8, "recall.w_dense": 0.7})
+    put_back, left = kept.reset(Mind(mind.folder))
+    assert (sorted(put_back), left) == (["recall.floor", "recall.w_dense"], [])
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert not (mind.folder / kept.FILE).exists()
+
+
+def test_reset_after_an_apply_that_was_cut_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was set goes back by its keys, what was set by hand meanwhile stays."""
+    mind = Mind(tmp_path / "mind")
+    mind.add("渡轮早上六点开")
+    done: list[str] = []
+
+    def dies(self: Mind, key: str, value: object) -> object:
+        if done:
+            raise KeyboardInterrupt
+        done.append(key)
+        return configure(self, key, value)
+
+    configure = Mind.configure
+    monkeypatch.setattr(Mind, "configure", dies)
+    with pytest.raises(KeyboardInterrupt):
+        kept.apply(mind, {"recall.floor": 0.9, "recall.w_dense": 0.7})
+    monkeypatch.undo()
+    Mind(mind.folder).configure("recall.k", 10)
+    assert kept.reset(Mind(mind.folder)) == (["recall.floor"], [])
+    assert json.loads((mind.folder / "mind-config.json").read_bytes()) == {"recall": {"k": 10}}

@@ -163,7 +163,9 @@ def remove(name: str) -> None:
     """Delete a copy. Raises EncoderUnusable."""
     import shutil
 
-    folder = get(name).folder
+    folder = places.encoders() / name
+    if name not in names():
+        raise EncoderUnusable(folder, because("no_encoder"))
     (folder / RECORD).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -84,7 +84,7 @@ def paths(folder: Path) -> tuple[Path, Path, Path]:
     if not folder.is_dir() or not (folder / "config.json").is_file():
         raise ModelMissing(folder)
     if not model.is_file():
-        others = sorted(folder.glob("*.safetensors"))
+        others = sorted(path for path in folder.glob("*.safetensors") if path.is_file())  # a pipe would be waited for
         if len(others) != 1:
             raise (
                 ModelMissing(folder) if not others else ModelUnusable(folder, because("several", what="*.safetensors"))

@@ -384,7 +384,7 @@ class Store:
         if not path.exists():
             return {}
         try:
-            obj = orjson.loads(files.read(path))
+            obj = orjson.loads(files.read(path).removeprefix(ledger.BOM))
         except LedgerUnusable as error:
             raise SettingsUnusable(path, "-", reasons.of(error)) from error
         except orjson.JSONDecodeError as error:
