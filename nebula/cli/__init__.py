@@ -135,6 +135,6 @@ def _run(args: list[str], language: str) -> int:
         return shells.run(args)
     tree = app.tree_for(language, args)
     if {"-h", "--help"} & set(args):
-        app.with_examples("", tree, paged=not {"--no-pager", "--no-color"} & set(args))
+        app.with_examples("", tree, paged=sys.stdout.isatty() and not {"--no-pager", "--no-color"} & set(args))
     result = tree.main(args=args, prog_name="nebula", standalone_mode=False)
     return result if isinstance(result, int) else 0
