@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nebula import origins, seals
+from nebula import origins, reasons, seals
 from nebula.errors import EraseUnfinished, LedgerUnusable, LockedTooLong, WriteFailed
 from nebula.mindlib import chain, erasing, files, quotes
 from nebula.mindlib.erasing import QUARANTINE, WHY, WRITTEN, joined
@@ -168,5 +168,9 @@ def _purge_index(store: Store, job: Job) -> None:
         return
     from nebula.index import cache
 
-    for folder in sorted(path for path in index.iterdir() if path.is_dir()):
+    try:
+        folders = sorted(path for path in index.iterdir() if path.is_dir())
+    except OSError as error:
+        raise WriteFailed(index, reasons.of(error)) from error
+    for folder in folders:
         cache.purge(folder, [*job.texts, *job.digests], store.lock_timeout)

@@ -341,8 +341,7 @@ class Mind:
         return self._built(self.cache().open(None, write=False), encoder)
 
     def _built(self, index: Index, encoder: Encoder) -> Built:
-        folder = self.cache().folder
-        size = sum(path.stat().st_size for path in folder.iterdir()) if folder.is_dir() else 0
+        size = sum(files.size(path) for path in files.inside(self.cache().folder))
         present = index.table.n - index.missing
         return Built(index.table.n, present, index.embedded, encoder.model, encoder.dimensions, size)
 

@@ -407,6 +407,27 @@ def test_an_export_left_in_the_folder_is_looked_into(tmp_path: Path, monkeypatch
     assert list(done.left) == ["backup.zip"], "what would fill the memory is not unpacked"
 
 
+@pytest.mark.parametrize("name", ["notes.jsonl", *SIDE_LEDGERS])
+def test_lines_of_any_shape_do_not_hold_it_up(tmp_path: Path, name: str) -> None:
+    """Another program's lines, of wrong types and nested as deeply as may be: they stay, but for what quotes."""
+    mind = lived_in(tmp_path / "mind")
+    path = mind.folder / name
+    odd: list[object] = [
+        {"ref": {}, "hit": ["n2", 5, {}, ["n1"]], "set": []},
+        {"ref": ["n1"], "hit": {"n1": 1}, "uid": [], "run": {}},
+        {"id": {}, "text": ["x"], "covers": [{}], "supersedes": {}, "from": {}, "summarised": [1]},
+    ]
+    lines = [orjson.dumps(one) for one in odd]
+    lines += [b'{"id":99,"a":' + b"[" * depth + b"1" + b"]" * depth + b"}" for depth in (90, 900, 3000)]
+    with path.open("ab") as file:
+        file.write(b"\n".join(lines) + b"\n")
+    done = erase.erase(opened(mind.folder), erase.plan(opened(mind.folder), ["n1"]))
+    assert done.left == {}
+    assert files_with(mind.folder, SECRET) == {}
+    for line in lines:
+        assert line in path.read_bytes().split(b"\n"), line[:80]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and links in a shared folder")
 def test_only_ones_own_reports_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipe under a report's name would hold erase up for ever, a link lead it to another's file."""

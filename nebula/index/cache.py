@@ -70,8 +70,7 @@ class Cache:
 
         They wait here without rows until a text with their hash comes. Raises WriteFailed, LockedTooLong.
         """
-        folders = sorted(index.iterdir()) if index.is_dir() else []
-        given = [found for folder in folders if (found := parts.load(folder)).manifest.model == key]
+        given = [found for folder in files.inside(index) if (found := parts.load(folder)).manifest.model == key]
         detached = [
             ("", vectors.detached(arrays)) for found in given for _, arrays in found.vectors if len(arrays["vec"])
         ]

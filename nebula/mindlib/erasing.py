@@ -184,12 +184,12 @@ def _side_lines(
 
 def _left(obj: dict[str, Any], gone: set[str]) -> dict[str, Any] | None:
     """A line without the refs that go; None where it spoke of nothing else."""
-    if obj.get("ref") in gone:
+    if isinstance(ref := obj.get("ref"), str) and ref in gone:
         return None
     hits = obj.get("hit")
     if not isinstance(hits, list):
         return obj
-    kept = [ref for ref in hits if ref not in gone]
+    kept = [ref for ref in hits if not isinstance(ref, str) or ref not in gone]
     return {**obj, "hit": kept} if kept else None
 
 

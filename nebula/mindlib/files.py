@@ -290,11 +290,27 @@ def tail_fingerprint(path: Path, end: int) -> str:
     return fingerprint(read_span(path, start, end - start)) if end else fingerprint(b"")
 
 
+def inside(folder: Path) -> list[Path]:
+    """What lies in a folder, by name; nothing where it is none or can't be looked into."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def size(path: Path) -> int:
+    """A file's bytes; 0 where it went meanwhile."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def make_folder(folder: Path) -> None:
     """Create a mind's folder and its parents, itself 0700 whatever the umask. Raises WriteFailed."""
-    if folder.is_dir():
-        return
     try:
+        if folder.is_dir():
+            return
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
     except OSError as error:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BOM = b"\xef\xbb\xbf"
+#: Objects and arrays within each other that a line may have; no program that means well writes more than a few.
+DEEPEST = 100
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ def parse(raw: bytes, reason_unreadable: Callable[[object], str | None] | None =
         obj = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         return None, reasons.of(error)
+    if _is_deep(raw, obj):
+        return None, because("deep")
     if reason_unreadable:
         return obj, reason_unreadable(obj)
     return obj, None if isinstance(obj, dict) else because("no_object")
@@ -123,13 +127,26 @@ def _object(line: bytes) -> dict[str, Any] | None:
         obj = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    return obj if isinstance(obj, dict) else None
+    return obj if isinstance(obj, dict) and not _is_deep(line, obj) else None
+
+
+def _is_deep(raw: bytes, obj: object) -> bool:
+    """Whether an object or array lies in DEEPEST others: more than what looks into each of them can bear."""
+    if raw.count(b"{") + raw.count(b"[") <= DEEPEST:
+        return False
+    level = [obj]
+    for _ in range(DEEPEST):
+        inner = (item for one in level for item in (one.values() if isinstance(one, dict) else one))  # type: ignore[attr-defined]
+        level = [item for item in inner if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def dump(objects: Iterable[Mapping[str, Any]]) -> bytes:
     """Objects -> whole lines, without private passages.
 
-    Raises BadValue for text that is not Unicode (a lone surrogate) or a number too large.
+    Raises BadValue for text that is not Unicode (a lone surrogate), a number too large, or what is nested too deeply.
     """
     import orjson
 
@@ -139,6 +156,8 @@ def dump(objects: Iterable[Mapping[str, Any]]) -> bytes:
             line = orjson.dumps(obj, option=orjson.OPT_APPEND_NEWLINE)
             if private.marked(line):
                 line = orjson.dumps(private.strip_all(obj), option=orjson.OPT_APPEND_NEWLINE)
+            if _is_deep(line, obj):
+                raise BadValue("JSON", because("deep"), f"≤ {DEEPEST}")
             parts.append(line)
         except (TypeError, orjson.JSONEncodeError) as error:
             raise BadValue("JSON", because("number"), "UTF-8, int64") from error

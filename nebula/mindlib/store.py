@@ -381,11 +381,11 @@ class Store:
         import orjson
 
         path = self.path(CONFIG)
-        if not path.exists():
-            return {}
         try:
+            if not path.exists():
+                return {}
             obj = orjson.loads(files.read(path).removeprefix(ledger.BOM))
-        except LedgerUnusable as error:
+        except (LedgerUnusable, OSError) as error:
             raise SettingsUnusable(path, "-", reasons.of(error)) from error
         except orjson.JSONDecodeError as error:
             raise SettingsUnusable(path, "-", reasons.of(error)) from error

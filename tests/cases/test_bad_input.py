@@ -140,6 +140,29 @@ def test_read_only_folder(mind: Path) -> None:
     assert {path: path.read_bytes() for path in mind.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("closed", [".", ".index", "notes.jsonl", "mind-config.json"])
+def test_what_belongs_to_another_user_and_is_closed(mind: Path, closed: str) -> None:
+    """Each command works without it, or refuses and says what could not be read; none is surprised."""
+    assert nebula(mind, "config", "set", "recall.k", "12").returncode == 0
+    nebula(mind, "recall", "渡轮")
+    as_user = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all"]
+    if sys.platform == "win32" or os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("to be another user needs root and setpriv")
+    os.chown(mind / closed, 65534, 65534)
+    (mind / closed).chmod(0o700 if (mind / closed).is_dir() else 0o600)
+    probe = [*as_user, sys.executable, "-c", "import os, sys; os.stat(sys.argv[1] + '/x')", str(mind)]
+    if closed == "." and b"Permission" not in subprocess.run(probe, check=False, capture_output=True).stderr:
+        pytest.skip("rights can't be dropped here")
+    for argv in (["list"], ["recall", "渡轮"], ["doctor"], ["add", "x"], ["consolidate"], ["erase", "n1", "--yes"]):
+        command = [*as_user, sys.executable, "-m", "nebula", *argv]
+        done = subprocess.run(command, env=environment(mind), capture_output=True, check=False, timeout=120, input=b"")
+        said = (done.stdout + done.stderr).decode()
+        assert done.returncode in {0, 1, 3}, (argv, said)
+        assert "Traceback" not in said
+        assert "意外" not in said, (argv, said)
+
+
 def test_folder_that_can_not_be_made(tmp_path: Path) -> None:
     """A mind below a file: exit 3, one line."""
     (tmp_path / "file").write_text("x")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nebula.errors import BadValue
+from nebula.mindlib import ledger
 from nebula.mindlib.ledger import dump, scan
 
 PATH = Path("notes.jsonl")
@@ -61,3 +62,23 @@ def test_what_json_cannot_hold_is_refused(value: object) -> None:
     """A lone surrogate and a number beyond 64 bits raise BadValue: nothing half-readable is written."""
     with pytest.raises(BadValue):
         dump([{"id": 1, "text": value}])
+
+
+@pytest.mark.parametrize("depth", [ledger.DEEPEST, ledger.DEEPEST + 1, 900, 5000])
+@pytest.mark.parametrize("kind", ["[", '{"a":'])
+def test_what_is_nested_too_deeply_is_no_line(depth: int, kind: str) -> None:
+    """Beyond a hundred it is a damage for every reader, and no writer writes it; brackets in a text are none."""
+    close = "]" if kind == "[" else "}"
+    deep = kind * (depth - 1) + "1" + close * (depth - 1)
+    raw = f'{{"id":1,"text":"{"[" * 5000}","a":{deep}}}\n'.encode()
+    fits = depth <= ledger.DEEPEST
+    assert len(ledger.scan(Path("x"), raw).lines) == fits
+    assert (ledger.objects(raw)[0][1] is not None) == fits
+    value: object = 1
+    for _ in range(depth - 1):
+        value = [value] if kind == "[" else {"a": value}
+    if fits:
+        assert ledger.dump([{"a": value, "text": "[" * 5000}])
+    else:
+        with pytest.raises(BadValue):
+            ledger.dump([{"a": value}])
