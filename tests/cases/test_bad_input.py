@@ -44,9 +44,8 @@ def limited(mind: Path, limit: int, *argv: str) -> Done:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     command = [sys.executable, "-m", "nebula", *argv]
-    return subprocess.run(
-        command, input=b"", env=environment(mind), capture_output=True, check=False, timeout=120, preexec_fn=shrink
-    )
+    env = {**environment(mind), "PYTHONDONTWRITEBYTECODE": "1"}  # it would be cut short, and break whoever comes after
+    return subprocess.run(command, input=b"", env=env, capture_output=True, check=False, timeout=120, preexec_fn=shrink)
 
 
 def refused(done: subprocess.CompletedProcess[bytes], code: int) -> str:
