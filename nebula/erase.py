@@ -7,6 +7,7 @@ with it stay and are named. Subjects of a story are no part of a mind.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -155,18 +156,14 @@ def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[st
     wanted = quotes.without(quotes.sought(texts), told) | quotes.sought((), words)
     probes = [probe.encode() for probe in {*quotes.probes(texts), *words} & {*wanted.windows, *wanted.whole, *words}]
     found: dict[str, int] = {}
-    for name, path in _every_file(mind):
-        try:
-            data = path.read_bytes()
-        except OSError:
-            continue
+    for name, data in _everything(mind):
         if name.startswith(f"{INDEX}/"):
             places = sum(probe in data for probe in probes)
         else:
             held = _unpacked(name, data)
             places = sum(len(quotes.find(wanted, said)) for part, inside in held for said in _sayings(part, inside))
         if places:
-            found[name] = places
+            found[name] = found.get(name, 0) + places
     folded = [normal.fold(word) for word in words]
     for memory in every:
         if _says(memory, folded):
@@ -174,10 +171,26 @@ def left(mind: Mind, texts: Sequence[str], words: Sequence[str] = ()) -> dict[st
     return found
 
 
+def _everything(mind: Mind) -> Iterator[tuple[str, bytes]]:
+    """The bytes of whatever the mind keeps, on this machine and in its database, and of the reports."""
+    for name, path in _every_file(mind):
+        with contextlib.suppress(OSError):
+            yield name, path.read_bytes()
+    if not mind.store.in_folder:
+        from nebula.stores import DOCUMENTS, LEDGERS
+
+        for ledger_name in LEDGERS:
+            name = BY_NAME[ledger_name].file if ledger_name in BY_NAME else ledger_name
+            for lines in mind.store.chunks(ledger_name):
+                yield name, b"".join(line + b"\n" for line in lines)
+        for name in DOCUMENTS:
+            yield name, mind.store.document(name) or b""
+
+
 def _every_file(mind: Mind) -> Iterator[tuple[str, Path]]:
-    for path in sorted(mind.folder.rglob("*")):
+    for path in sorted(mind.store.local.rglob("*")):
         if path.is_file():
-            yield path.relative_to(mind.folder).as_posix(), path
+            yield path.relative_to(mind.store.local).as_posix(), path
     for path in sorted(Path(tempfile.gettempdir()).glob(REPORTS)):
         if _own(path):  # the folder may be everybody's: no pipe of a stranger's may hold us up, no link lead us astray
             yield str(path), path

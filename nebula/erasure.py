@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from nebula.mindlib.erasing import Job, Lines
     from nebula.mindlib.quotes import Sought
+    from nebula.mindlib.record import Memory
 
 LOCK = ".erase.lock"
 #: Held throughout, in this order: whoever works on the mind as a whole waits, or is waited for.
@@ -43,6 +44,13 @@ def begin(store: Store, job: Job) -> None:
     """
     import orjson
 
+    if not store.in_folder:
+        from nebula.postgres import erasing as of_rows
+        from nebula.postgres.store import PostgresStore
+
+        assert isinstance(store, PostgresStore)
+        of_rows.erase(store, job)
+        return
     files.make_folder(store.folder)
     with _held(store):
         earlier = erasing.pending(store.folder / ERASING)
@@ -83,23 +91,28 @@ def _held(store: Store) -> Any:
 def _carry_out(store: Store, job: Job) -> None:
     store = Store(store.folder, store.lock_timeout, bare=True)
     wanted, timeout, under = job.sought, store.lock_timeout, seals.key(create=True)
-    names = origins.uids(store.read_all().memories)
-    steps: dict[str, Lines] = {
-        kind.file: erasing.ledger_lines(kind.name, job, wanted, partial(seals.of_memory, under))
-        for kind in BY_NAME.values()
-    }
-    named, sealed = partial(origins.of_lines, names=names), partial(_sealed, under)
-    steps |= {name: erasing.side_lines(name, job, wanted, named, sealed) for name in SIDE_LEDGERS}
-    chain.amend(store.folder, lambda name, then: _rechained(store, steps, name, then), job.at, WHY, timeout)
-    for name, lines in steps.items():
+    memories = store.read_all().memories
+    lines_of = steps(job, wanted, memories, under)
+    chain.amend(store.folder, lambda name, then: _rechained(store, lines_of, name, then), job.at, WHY, timeout)
+    for name, lines in lines_of.items():
         files.rewrite(store.path(name), partial(joined, lines), timeout)
     _release(store, job)
     _seal_notes(store, job, wanted, under)
     _whole_files(store.folder, wanted, timeout)
-    _purge_index(store, job)
-    store.path(HANDED_OUT).unlink(missing_ok=True)
+    purge_local(store, job)
     (store.folder / ERASING).unlink(missing_ok=True)
     files.sync_folder(store.folder)
+
+
+def steps(job: Job, wanted: Sought, memories: Sequence[Memory], under: bytes) -> dict[str, Lines]:
+    """Every ledger's file -> what becomes of its lines, sealed `under` the machine's key."""
+    names = origins.uids(memories)
+    found: dict[str, Lines] = {
+        kind.file: erasing.ledger_lines(kind.name, job, wanted, partial(seals.of_memory, under))
+        for kind in BY_NAME.values()
+    }
+    named, sealed = partial(origins.of_lines, names=names), partial(_sealed, under)
+    return found | {name: erasing.side_lines(name, job, wanted, named, sealed) for name in SIDE_LEDGERS}
 
 
 def _rechained(store: Store, steps: Mapping[str, Lines], name: str, then: Sequence[str]) -> list[str]:
@@ -154,11 +167,16 @@ def _whole_files(folder: Path, wanted: Sought, timeout: float) -> None:
             path.unlink(missing_ok=True)
 
 
-def _purge_index(store: Store, job: Job) -> None:
+def purge_local(store: Store, job: Job) -> None:
+    """Take out of what is derived on this machine what tells of a job's texts."""
+    _purge_index(store.local / INDEX, job, store.lock_timeout)
+    (store.local / HANDED_OUT).unlink(missing_ok=True)
+
+
+def _purge_index(index: Path, job: Job, timeout: float) -> None:
     """Take the texts' vectors out of every index and leave its rows to be read anew; without numpy take it away."""
     from nebula.index import has_numpy
 
-    index = store.folder / INDEX
     if not index.is_dir():
         return
     if not has_numpy():
@@ -173,4 +191,4 @@ def _purge_index(store: Store, job: Job) -> None:
     except OSError as error:
         raise WriteFailed(index, reasons.of(error)) from error
     for folder in folders:
-        cache.purge(folder, [*job.texts, *job.digests], store.lock_timeout)
+        cache.purge(folder, [*job.texts, *job.digests], timeout)

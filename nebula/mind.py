@@ -408,6 +408,7 @@ class Mind:
             key = self.encoder().key
         except NebulaError:
             return 0
+        self.store.share(key, other.local / INDEX)
         given = self.cache().adopt(other.local / INDEX, key)
         if self.settings.recall.second_encoder:
             from nebula import second
@@ -448,7 +449,10 @@ class Mind:
         from nebula.index.catchup import Embedder, by_text
 
         encoder = self.encoder()
-        return Embedder(encoder.key, lambda texts: by_text(encoder.encode(texts), len(texts)), limit, progress)
+        embed = self.store.lent(
+            encoder.key, encoder.dimensions, lambda texts: by_text(encoder.encode(texts), len(texts))
+        )
+        return Embedder(encoder.key, embed, limit, progress)
 
 
 def _store(place: Path | Address, lock_timeout: float) -> Store:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nebula.errors import StoresDiffer
 from nebula.longterm import NAME as LONGTERM
 from nebula.mindlib.record import BY_NAME
-from nebula.mindlib.store import CONFIG, SIDE_LEDGERS
+from nebula.mindlib.store import CONFIG, INDEX, SIDE_LEDGERS
 from nebula.recalling import Ask, seek
 from nebula.repair import QUARANTINE
 
@@ -75,7 +75,8 @@ def copy(source: Mind, target: Mind, progress: Callable[[int, int], None] | None
             progress(at, len(starts))
     for name in fresh:
         target.store.put_document(name, source.store.document(name) or b"")
-    vectors = target.adopt_vectors(source.store) if came else 0
+    # a copy that was cut short may have brought every line and no vector
+    vectors = target.adopt_vectors(source.store) if came or not (target.store.local / INDEX).is_dir() else 0
     return Copied(came, fresh, sum(starts.values()), vectors)
 
 

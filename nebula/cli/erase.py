@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "erase")(erase)
+    command(app, "erase", anywhere=True)(erase)
 
 
 def erase(

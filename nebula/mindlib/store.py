@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    #: Texts -> one array of vectors each.
+    Embed = Callable[[Sequence[str]], list[Any]]
+
     from nebula.mindlib.erasing import Cover
     from nebula.mindlib.ledger import Damage, Line, Scan
 
@@ -327,6 +330,14 @@ class Store:
         """Replace a document. Raises WriteFailed."""
         files.make_folder(self.folder)
         files.replace(self.path(name), body)
+
+    def lent(self, model: str, dimensions: int, embed: Embed) -> Embed:
+        """How texts get their vectors where other hosts lend those that they made with the encoder `model`."""
+        return embed
+
+    def share(self, model: str, index: Path) -> int:
+        """Lend the vectors of an index folder to other hosts; -> of how many texts."""
+        return 0
 
     def telling(self, name: str, keys: Sequence[bytes], *, first: bool = False) -> list[dict[str, Any]]:
         """As `events`, of the lines that hold one of some byte strings; the many others are not even parsed.

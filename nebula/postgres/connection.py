@@ -59,23 +59,24 @@ class Connection:
         self._prepare = prepare  # looks at every fresh connection
         self._open: psycopg.Connection[Any] | None = None
 
-    def run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def run(self, work: Callable[[psycopg.Connection[Any]], T], *, single: bool = False) -> T:
         """What `work` gives, in a transaction of its own; once more where the connection is lost on the way.
 
+        `single`: it is one statement, which needs no BEGIN and COMMIT around it, each a way to the server and back.
         Raises ExtraMissing, StoreUnreachable, StoreRefused, LockedTooLong; then the transaction came to nothing, but
         for StoreUnreachable, where a commit may have been on its way.
         """
         with self.turn:
-            return self._run(work)
+            return self._run(work, single=single)
 
-    def _run(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def _run(self, work: Callable[[psycopg.Connection[Any]], T], *, single: bool) -> T:
         until = time.monotonic() + self.patience
         had = self._open is not None
         while True:
             try:
                 connection = self._connected()
                 had = True
-                with self._told(), connection.transaction():
+                with self._told(), contextlib.nullcontext() if single else connection.transaction():
                     return work(connection)
             except _LostError as lost:
                 self.close()
@@ -96,11 +97,11 @@ class Connection:
     def lock(self, key: Sequence[int]) -> Iterator[None]:
         """Hold an advisory lock against all hosts; it goes with the connection. Raises LockedTooLong."""
         with self.turn:  # the server lets one connection take it twice
-            self.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key))
+            self.run(lambda db: db.execute("SELECT pg_advisory_lock(%s, %s)", key), single=True)
             try:
                 yield
             finally:
-                self.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key))
+                self.run(lambda db: db.execute("SELECT pg_advisory_unlock(%s, %s)", key), single=True)
 
     def close(self) -> None:
         """Give the connection back; the next work opens another."""

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 #: The first half of every advisory lock of ours ("nebu"); the second names what is locked.
 LOCKS = 0x6E656275
+#: The one way in which a line is changed.
+ERASE = "nebula.erase(text[], bigint[], bytea[], bigint[])"
+#: Functions that a role may use only where it is let.
+FUNCTIONS = (ERASE,)
 #: What a program's role may do with each table; the truth can't be changed, only added to.
 RIGHTS = {
     "line": "SELECT, INSERT",
@@ -22,6 +26,8 @@ RIGHTS = {
     "high": "SELECT, INSERT",
     "document": "SELECT, INSERT, UPDATE",
     "version": "SELECT",
+    "vector": "SELECT, INSERT",
+    "erasure": "SELECT",
     "subject": "SELECT, INSERT, UPDATE",
     "subject_line": "SELECT, INSERT",
     "subject_page": "SELECT, INSERT, UPDATE",
@@ -98,6 +104,8 @@ def _grant(db: Any, role: str) -> None:
         where = sql.Identifier("nebula", table)
         db.execute(sql.SQL("REVOKE ALL ON {} FROM {}").format(where, name))
         db.execute(sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(rights), where, name))
+    for function in FUNCTIONS:
+        db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(sql.SQL(function), name))
 
 
 def version(db: Any) -> int:

@@ -16,7 +16,7 @@ from nebula.errors import NotOnPostgres, SettingsUnusable, StoresDiffer, WriteFa
 from nebula.mindlib import changes, files, ledger
 from nebula.mindlib.ledger import Damage, Line, Scan
 from nebula.mindlib.record import BY_NAME, FAR, MAX_ID, Memory, reason_unreadable, to_object
-from nebula.mindlib.store import CHUNK, CONFIG, FOLDED, RECENT, Marks, Store, allotted, highest_ref, put
+from nebula.mindlib.store import CHUNK, CONFIG, FOLDED, HANDED_OUT, RECENT, Marks, Store, allotted, highest_ref, put
 from nebula.places import cache_of
 from nebula.postgres import schema
 from nebula.postgres.connection import Connection
@@ -26,9 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from nebula.address import Address
+    from nebula.mindlib.store import Embed
 
 #: The place that comes next in a ledger.
 NEXT = "SELECT coalesce(max(n) + 1, 0) FROM nebula.line WHERE kind = %s"
+#: How often something was erased.
+ERASURES = "SELECT coalesce(max(n), 0) FROM nebula.erasure"
+#: Of this machine: how often something had been erased when what is derived here was last looked through.
+SEEN = "erasures"
+#: What a machine keeps that may quote what was erased since; the index sees to itself (see `stamp`).
+DERIVED = (HANDED_OUT, "mood-state.json")
 #: Lines at the end of a side ledger that are recent.
 RECENT_LINES = 2000
 
@@ -41,9 +48,23 @@ class PostgresStore(Store):
     def __init__(self, address: Address, lock_timeout: float = files.LOCK_TIMEOUT) -> None:
         super().__init__(cache_of(address), lock_timeout)
         self.address = address
-        self.connection = Connection(address, lock_timeout, lambda db: schema.check(db, address))
+        self.connection = Connection(address, lock_timeout, self._look)
         with contextlib.suppress(WriteFailed):
             self.local.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def _look(self, db: Any) -> None:
+        schema.check(db, self.address)
+        erasures = str(db.execute(ERASURES).fetchone()[0])
+        seen = self.local / SEEN
+        if erasures != (seen.read_text() if seen.is_file() else "0"):
+            self.forget_derived()
+            with contextlib.suppress(WriteFailed):
+                files.replace(seen, erasures.encode(), durable=False)
+
+    def forget_derived(self) -> None:
+        """Remove what this machine keeps that may quote what was erased."""
+        for name in DERIVED:
+            (self.local / name).unlink(missing_ok=True)
 
     @property
     def folder(self) -> Path:
@@ -88,8 +109,10 @@ class PostgresStore(Store):
         return ""
 
     def stamp(self, name: str) -> tuple[int, int, int]:
-        """The place that comes next; lines are never replaced, so nothing else tells."""
-        return self._end(name), 0, 0
+        """The place that comes next, and how often something was erased: what was read before is to be read anew."""
+        query = f"SELECT ({NEXT}), ({ERASURES})"
+        end, erasures = self._rows(query, [_ledger(name)])[0]
+        return int(end), 0, int(erasures)
 
     def tail(self, name: str, end: int) -> str:
         """A hash of the line before a place."""
@@ -131,7 +154,7 @@ class PostgresStore(Store):
         return int(self._rows(NEXT, [_ledger(name)])[0][0])
 
     def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        return self.connection.run(lambda db: db.execute(query, values, binary=True).fetchall())
+        return self.connection.run(lambda db: db.execute(query, values, binary=True).fetchall(), single=True)
 
     # writing
 
@@ -215,6 +238,20 @@ class PostgresStore(Store):
         with self.connection.lock(lock_of(name)):
             yield
 
+    # vectors
+
+    def lent(self, model: str, dimensions: int, embed: Embed) -> Embed:
+        """As `embed`, but a text that any host has embedded is not embedded again. It raises StoreUnreachable, too."""
+        from nebula.postgres import vectors
+
+        return vectors.lent(self.connection, model, dimensions, embed)
+
+    def share(self, model: str, index: Path) -> int:
+        """Lend the vectors of an index folder to all hosts. Raises StoreUnreachable."""
+        from nebula.postgres import vectors
+
+        return vectors.share(self.connection, model, index)
+
     # documents
 
     def document(self, name: str) -> bytes | None:
@@ -224,7 +261,7 @@ class PostgresStore(Store):
 
     def put_document(self, name: str, body: bytes) -> None:
         """Replace a document."""
-        self.connection.run(lambda db: _put_document(db, name, body))
+        self.connection.run(lambda db: put_document(db, name, body))
 
     def config(self) -> dict[str, Any]:
         """The settings' object, {} where none are set. Raises SettingsUnusable."""
@@ -243,7 +280,7 @@ class PostgresStore(Store):
             obj = orjson.loads(found[0]) if found else {}
             for key, value in changes.items():
                 put(obj, key, value)
-            _put_document(db, CONFIG, orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            put_document(db, CONFIG, orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
         self.config()  # what can't be read is refused, not replaced
         self.connection.run(work)
@@ -271,6 +308,13 @@ def _insert(db: Any, kind: str, first: int, lines: Sequence[bytes], ids: Sequenc
     )
 
 
+def put_lines(db: Any, name: str, objects: Sequence[Mapping[str, Any]]) -> None:
+    """Append objects to a side ledger whose lock is held."""
+    if objects:
+        lines = [ledger.dump([obj])[:-1] for obj in objects]
+        _insert(db, name, int(db.execute(NEXT, [name]).fetchone()[0]), lines, [None] * len(lines))
+
+
 def _next_id(db: Any, kind: str) -> int:
     """Above every id that the ledger holds or a change has named, but for those far off (see record.following)."""
     query = (
@@ -296,6 +340,7 @@ def _remember_ids(db: Any, name: str, objects: Sequence[Mapping[str, Any]]) -> N
             db.execute("INSERT INTO nebula.high VALUES (%s, %s) ON CONFLICT DO NOTHING", [kind, highest])
 
 
-def _put_document(db: Any, name: str, body: bytes) -> None:
+def put_document(db: Any, name: str, body: bytes) -> None:
+    """Replace a document within a transaction."""
     query = "INSERT INTO nebula.document VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET body = excluded.body"
     db.execute(query, [name, body])

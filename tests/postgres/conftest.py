@@ -37,8 +37,8 @@ def programs() -> Path | None:
 class Server:
     """One server in a temporary folder, as another user where we are root: it refuses to run as that."""
 
-    def __init__(self, folder: Path, programs: Path) -> None:
-        self.folder, self.programs = folder, programs
+    def __init__(self, folder: Path, programs: Path, listen: str = "127.0.0.1", *, fsync: bool = False) -> None:
+        self.folder, self.programs, self.listen, self.fsync = folder, programs, listen, fsync
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -59,14 +59,17 @@ class Server:
         options = ["-U", OWNER, "-A", "scram-sha-256", f"--pwfile={word}", "-E", "UTF8", "--locale=C", "--no-sync"]
         made = [str(self.programs / "initdb"), "-D", str(self.folder / "data"), *options]
         subprocess.run(self._as_user(*made), check=True, capture_output=True, timeout=60, cwd="/")
+        if self.listen != "127.0.0.1":
+            with (self.folder / "data" / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all {PROGRAM} {self.listen}/24 scram-sha-256\n")
 
     def start(self) -> None:
         """Start it and wait until it answers."""
         settings = {
-            "listen_addresses": "127.0.0.1",
+            "listen_addresses": ",".join(dict.fromkeys(("127.0.0.1", self.listen))),
             "port": self.port,
             "unix_socket_directories": self.folder,
-            "fsync": "off",
+            "fsync": "on" if self.fsync else "off",
             "shared_buffers": "32MB",
         }
         given = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]

@@ -28,7 +28,7 @@ SUBJECTS = ROOT / "tests" / "data" / "subject_zh"
 ANYWHERE = {
     *("add", "edit", "tag", "set", "pin", "unpin", "undo", "recall", "why", "why-not", "list", "show", "more", "log"),
     *("promises", "forecast", "stats", "embed", "config", "store", "context", "longterm", "mcp"),
-    *("consolidate", "surface", "yes", "no", "subject"),
+    *("consolidate", "surface", "yes", "no", "subject", "erase"),
 }
 #: What is of a project, of an agent's settings, or works on a mind of its own.
 OF_NO_MIND = {"hooks", "demo", "bench"}
@@ -109,7 +109,7 @@ def test_every_other_command_refuses(nebula: Nebula, name: str, monkeypatch: pyt
     """One sentence, exit 2, before any connection; nothing is created on this machine."""
     monkeypatch.setenv("NEBULA_MIND", "postgresql://me:geheim@127.0.0.1:1/mind")
     given = {
-        "import": ["."], "merge": ["."], "mind": ["move", "there"], "erase": ["n1", "--dry-run"],
+        "import": ["."], "merge": ["."], "mind": ["move", "there"],
         "mood": ["feel", "happy", "0.5"], "schedule": ["install"], "encoder": ["add", "there"],
     }  # fmt: skip
     said = nebula(name, *given.get(name, []))
