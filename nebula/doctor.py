@@ -1,6 +1,7 @@
 """Self-check (spec 9): six checks, each with what is missing and the next step. Never raises, fills nothing in.
 
-Retrieval itself is tried in `selftest`. The one thing written is a probe file in the mind's folder, gone at once.
+Retrieval itself is tried in `selftest`. The one thing written is a probe file in the mind's folder, gone at once; of a
+mind in PostgreSQL the database is checked in the folder's stead, and nothing is written.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ import platform
 import re
 import shlex
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nebula import messages, outlook, places, repair, selftest
-from nebula.errors import NebulaError, short
+from nebula.errors import NebulaError, NotSetUp, StoreRefused, StoreUnreachable, short
 from nebula.index import has_numpy
-from nebula.mind import Mind
+from nebula.mind import Mind, store_at
 from nebula.mindlib.record import LEDGERS
-from nebula.mindlib.store import ERASING, MOVING, SIDE_LEDGERS, Store
+from nebula.mindlib.store import ERASING, MOVING, SIDE_LEDGERS
 from nebula.mood import sources
 from nebula.settings import Settings, build, spread
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nebula.mindlib.ledger import Damage
+    from nebula.mindlib.store import Store
     from nebula.places import Place
     from nebula.results import Built
 
@@ -72,11 +75,13 @@ class _Patient:
 
 def examine(place: Place, environ: Mapping[str, str], *, now: Callable[[], datetime]) -> Report:
     """Look at everything the mind in `place` needs."""
-    store = Store(place.folder)
-    patient = _Patient(place, store, environ, now, *_settings(place, now))
+    patient = _Patient(place, store_at(place.mind), environ, now, *_settings(place, now))
+    if isinstance(patient.refusal, StoreUnreachable | StoreRefused | NotSetUp):  # whatever is asked of it waits again
+        failed = _guarded("database", partial(_refused, patient.refusal), patient)
+        return Report([_guarded("python", _python, patient), failed])
     checks = {
         "python": _python,
-        "folder": _folder,
+        **({"database": _database} if place.address else {"folder": _folder}),
         "memories": _memories,
         "meaning": _meaning,
         "mood": _mood,
@@ -87,7 +92,7 @@ def examine(place: Place, environ: Mapping[str, str], *, now: Callable[[], datet
 
 def _settings(place: Place, now: Callable[[], datetime]) -> tuple[Settings, NebulaError | None]:
     try:
-        return Mind(place.folder, now=now).settings, None
+        return Mind(place.mind, now=now).settings, None
     except NebulaError as error:
         return build(), error
 
@@ -155,6 +160,29 @@ def _folder(patient: _Patient) -> Check:
     return Check("folder", "warn" if any(hints) else "ok", _say("folder", ledgers=found, **said), _joined(hints), facts)
 
 
+def _refused(error: NebulaError, _: _Patient) -> Check:
+    raise error
+
+
+def _database(patient: _Patient) -> Check:
+    """A mind in PostgreSQL: its server, its tables, and what this role may do there."""
+    from nebula.postgres import looking
+    from nebula.postgres.store import PostgresStore
+
+    assert isinstance(patient.store, PostgresStore)
+    seen = looking.look(patient.store)
+    facts = {**vars(seen), "address": str(patient.place.address), "rule": patient.place.rule}
+    said = {"address": facts["address"], "rule": messages.say(f"rule.{patient.place.rule}"), "server": seen.server}
+    hints = [
+        "" if seen.adds else _say("database_reads"),
+        "" if seen.erases else _say("database_erases"),
+        "" if seen.walls else messages.say("hint.walls_down"),
+        "" if seen.encrypted or seen.local else _say("database_open"),
+    ]
+    line = _say("database", role=seen.role, version=seen.version, **said)
+    return Check("database", "warn" if any(hints) else "ok", line, _joined(hints), facts)
+
+
 def _conflicted(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if _CONFLICTED.search(path.name))
 
@@ -220,7 +248,7 @@ def _due(patient: _Patient) -> tuple[list[str], list[str]]:
     """The refs of open promises that fall due today, and of those overdue."""
     if patient.refusal:
         return [], []
-    found = outlook.promises(Mind(patient.place.folder, now=patient.now))
+    found = outlook.promises(Mind(patient.place.mind, now=patient.now))
     return (
         [p.memory.ref for p in found if p.days == 0],
         [p.memory.ref for p in found if p.days is not None and p.days < 0],
@@ -244,7 +272,7 @@ def _meaning(patient: _Patient) -> Check:
         return Check("meaning", "warn", _say("no_numpy"), messages.say("hint.numpy_missing"), facts)
     if patient.refusal:
         return Check("meaning", "warn", _say("not_counted"), patient.refusal.hint, facts)
-    mind = Mind(patient.place.folder, now=patient.now)
+    mind = Mind(patient.place.mind, now=patient.now)
     return _with_second(mind, _covered(mind.peek(), facts))
 
 
@@ -293,7 +321,7 @@ def _mood(patient: _Patient) -> Check:
 
 
 def _map(patient: _Patient) -> Check:
-    path = patient.store.path(MAP_FILE)
+    path = patient.store.local / MAP_FILE
     if path.is_file():
         return Check(
             "map", "ok", _say("map", file=MAP_FILE, size=f"{path.stat().st_size / 1024:.1f}KB"), "", {"file": str(path)}

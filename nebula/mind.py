@@ -72,7 +72,7 @@ class Mind:
         lock_timeout: float = files.LOCK_TIMEOUT,
     ) -> None:
         self.place = folder
-        self.store = _store(folder, lock_timeout)
+        self.store = store_at(folder, lock_timeout)
         self.overrides = dict(overrides or {})
         self.now = now
         try:
@@ -455,7 +455,8 @@ class Mind:
         return Embedder(encoder.key, embed, limit, progress)
 
 
-def _store(place: Path | Address, lock_timeout: float) -> Store:
+def store_at(place: Path | Address, lock_timeout: float = files.LOCK_TIMEOUT) -> Store:
+    """The store of a mind in a folder or a database; nothing is created or asked."""
     if not isinstance(place, str | Path):
         from nebula.postgres.store import PostgresStore
 

@@ -180,7 +180,7 @@ def _refs(door: Callable[..., None]) -> list[str]:
     ]
 
 
-def bare(group: typer.Typer) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
+def bare(group: typer.Typer, *, anywhere: bool = False) -> Callable[[Callable[..., Outcome]], Callable[..., Outcome]]:
     """Register a body `(run) -> Outcome` as what a group does when no command of it is named."""
 
     def register(body: Callable[..., Outcome]) -> Callable[..., Outcome]:
@@ -189,7 +189,7 @@ def bare(group: typer.Typer) -> Callable[[Callable[..., Outcome]], Callable[...,
                 raise typer.Exit(run_of(values).show(body(run_of(values))))
 
         def run_of(values: dict[str, Any]) -> Run:
-            return Run(*(values[shared] for shared in SHARED))
+            return Run(*[*(values[shared] for shared in SHARED), anywhere])
 
         group.callback(invoke_without_command=True)(_signed(door, body, context=typer.Context))
         return body

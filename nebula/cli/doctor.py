@@ -23,7 +23,7 @@ SHOWN = 20  # of a list of lines or refs; JSON has them all
 
 def register(app: typer.Typer) -> None:
     """Add the command of this module."""
-    command(app, "doctor")(doctor)
+    command(app, "doctor", anywhere=True)(doctor)
 
 
 def doctor(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "map")(map_)
-    command(app, "sky")(sky)
+    command(app, "map", anywhere=True)(map_)
+    command(app, "sky", anywhere=True)(sky)
 
 
 def map_(

@@ -41,9 +41,9 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     group = typer.Typer()
     app.add_typer(group, name="mood")
-    bare(group)(mood)
+    bare(group, anywhere=True)(mood)
     for name, body in (("feel", feel), ("read", read), ("history", history), ("scan", scan), ("source", source)):
-        command(group, name)(body)
+        command(group, name, anywhere=True)(body)
 
 
 def mood(run: Run) -> Outcome:

@@ -35,7 +35,7 @@ ERASURES = "SELECT coalesce(max(n), 0) FROM nebula.erasure"
 #: Of this machine: how often something had been erased when what is derived here was last looked through.
 SEEN = "erasures"
 #: What a machine keeps that may quote what was erased since; the index sees to itself (see `stamp`).
-DERIVED = (HANDED_OUT, "mood-state.json")
+DERIVED = (HANDED_OUT, "mood-state.json", "星图.html")
 #: Lines at the end of a side ledger that are recent.
 RECENT_LINES = 2000
 

@@ -15,6 +15,8 @@ import pytest
 from nebula.address import Address
 from nebula.cli.app import MODULES
 from nebula.mind import Mind
+from nebula.places import cache_of
+from nebula.postgres import schema
 from nebula.stores import compare, copy
 from tests.cli.conftest import nebula  # noqa: F401 - the fixture
 
@@ -28,7 +30,7 @@ SUBJECTS = ROOT / "tests" / "data" / "subject_zh"
 ANYWHERE = {
     *("add", "edit", "tag", "set", "pin", "unpin", "undo", "recall", "why", "why-not", "list", "show", "more", "log"),
     *("promises", "forecast", "stats", "embed", "config", "store", "context", "longterm", "mcp"),
-    *("consolidate", "surface", "yes", "no", "subject", "erase"),
+    *("consolidate", "surface", "yes", "no", "subject", "erase", "doctor", "mood", "map", "sky"),
 }
 #: What is of a project, of an agent's settings, or works on a mind of its own.
 OF_NO_MIND = {"hooks", "demo", "bench"}
@@ -65,6 +67,13 @@ STORY = (
     ("no", "n1"),
     ("context", "--query", "渡轮几点开"),
     ("consolidate", "--undo"),
+    ("mood", "feel", "sad", "0.6", "--why", "渡轮停航"),
+    ("mood",),
+    ("add", "心里难过，码头空了"),
+    ("mood", "history"),
+    ("sky",),
+    ("erase", "n4", "--dry-run"),
+    ("erase", "n4", "--yes"),
     ("list", "--all"),
     ("log", "-n", "50"),
 )
@@ -110,7 +119,7 @@ def test_every_other_command_refuses(nebula: Nebula, name: str, monkeypatch: pyt
     monkeypatch.setenv("NEBULA_MIND", "postgresql://me:geheim@127.0.0.1:1/mind")
     given = {
         "import": ["."], "merge": ["."], "mind": ["move", "there"],
-        "mood": ["feel", "happy", "0.5"], "schedule": ["install"], "encoder": ["add", "there"],
+        "schedule": ["install"], "encoder": ["add", "there"],
     }  # fmt: skip
     said = nebula(name, *given.get(name, []))
     assert said.code == 2, said
@@ -134,6 +143,58 @@ def test_failures_are_one_line_with_a_code_and_no_password(nebula: Nebula, serve
                 assert said.err.count("\n") == 1
             if extra == ("--json",):
                 assert json.loads(said.out)["error"]["code"] in {"store_unreachable", "store_not_made"}
+
+
+def test_the_doctor_looks_at_the_database(nebula: Nebula, server: Server, uri: str) -> None:  # noqa: F811
+    """Who one is there, what one may do; damaged lines by name and number; the rest as of a folder."""
+    nebula("add", "渡轮早上六点开")
+    said = nebula("doctor", "--json")
+    checks = {check["name"]: check for check in said.data["checks"]}
+    assert (said.code, list(checks)) == (0, ["python", "database", "memories", "meaning", "mood", "map"])
+    facts = checks["database"]["facts"]
+    assert facts["address"] == str(Address(uri))
+    assert (facts["role"], facts["version"], facts["rule"]) == ("agent", schema.KNOWN, "NEBULA_MIND")
+    assert [facts[name] for name in ("adds", "erases", "walls", "encrypted", "local")] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert facts["server"].partition(".")[0] == str(server.do("SHOW server_version_num")[0][0])[:2]
+    assert {check["status"] for check in checks.values()} == {"ok"}
+    database = uri.rpartition("/")[2]
+    server.do("INSERT INTO nebula.line VALUES ('notes', 1, NULL, 'torn')", database)
+    server.do(f"REVOKE INSERT ON nebula.line FROM agent; REVOKE ALL ON FUNCTION {schema.ERASE} FROM agent", database)
+    said = nebula("doctor")
+    assert said.code == 1
+    assert "notes.jsonl:2" in said.out.replace(" 第 ", ":").replace(" 行", "") or "notes.jsonl" in said.out
+    assert said.out.count("store migrate URL --role") == 2
+    assert "BYPASSRLS" not in said.out
+    assert "CREATE ROLE" in nebula("doctor", "--mind", server.uri(database)).out  # as a superuser no wall binds
+    assert nebula("doctor", "--repair").code == nebula("doctor", "--verify").code == 2
+    assert not list(Path(os.environ["HOME"]).rglob("*.jsonl"))
+
+
+def test_the_doctor_of_what_is_not_there(nebula: Nebula, server: Server, uri: str) -> None:  # noqa: F811
+    """Unreachable, a wrong password, no tables: one line that says it, no password, and nothing is asked twice."""
+    wrong = uri.replace("l%40ng", "wr0ng")
+    for place in (wrong, server.uri("postgres"), "postgresql://me:geheim@127.0.0.1:1/x"):
+        said = nebula("doctor", "--mind", place)
+        assert said.code == 1
+        assert [line[0] for line in said.out.splitlines()] == ["✓", "✗"]
+        for word in ("wr0ng", "geheim", "keepers-long-word"):
+            assert word not in said.out + said.err
+
+
+def test_a_map_is_drawn_where_one_says(nebula: Nebula, uri: str, tmp_path: Path) -> None:  # noqa: F811
+    nebula("add", "渡轮早上六点开")
+    assert nebula("map", "--out", str(tmp_path / "sky.html")).code == 0
+    assert "渡轮早上六点开" in (tmp_path / "sky.html").read_text("utf-8")
+    assert nebula("map").code == 0
+    assert cache_of(Address(uri)) / "星图.html" in cache_of(Address(uri)).iterdir()
+    nebula("erase", "n1", "--yes")
+    assert "星图.html" not in {path.name for path in cache_of(Address(uri)).iterdir()}
 
 
 def test_a_mind_moves_to_a_database_by_three_commands(

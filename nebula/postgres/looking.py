@@ -1,0 +1,43 @@
+"""What a connection to a mind's database is like: for doctor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nebula.postgres import schema
+from nebula.quick import dataclass
+
+if TYPE_CHECKING:
+    from nebula.postgres.store import PostgresStore
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The server and its tables' versions, and what the role may do.
+
+    `walls`: row-level security binds it; `local`: over a socket or loopback, where nothing needs to be encrypted.
+    """
+
+    server: str
+    version: int
+    role: str
+    adds: bool
+    erases: bool
+    walls: bool
+    encrypted: bool
+    local: bool
+
+
+def look(store: PostgresStore) -> Seen:
+    """Ask the server. Raises StoreUnreachable, StoreRefused, StoreNotMade, StoreNewer, ExtraMissing."""
+    query = (
+        "SELECT current_setting('server_version'), current_user, has_table_privilege('nebula.line', 'INSERT'),"
+        " has_function_privilege(%s, 'EXECUTE'), row_security_active('nebula.subject_line'),"
+        " coalesce(inet_client_addr() << '127.0.0.0/8' OR inet_client_addr() = '::1', true)"
+    )
+
+    def work(db: Any) -> Seen:
+        server, role, adds, erases, walls, local = db.execute(query, [schema.ERASE]).fetchone()
+        return Seen(server, schema.version(db), role, adds, erases, walls, bool(db.pgconn.ssl_in_use), local)
+
+    return store.connection.run(work)
