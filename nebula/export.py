@@ -149,7 +149,7 @@ def import_file(
     Raises FileUnusable for what is none, and as `import_folder`.
     """
     with unpacked(path) as folder:
-        if dry_run or not restore(mind.folder, folder):
+        if dry_run or not mind.store.in_folder or not restore(mind.folder, folder):
             return transfer.import_folder(mind, folder, dry_run=dry_run, progress=progress)
     fresh = mind.under(mind.overrides)
     records = {kind.name: len(fresh.store.read(kind.name).memories) for kind in LEDGERS}

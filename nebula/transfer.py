@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock, longterm, origins, screen, seals
 from nebula.errors import FileUnusable, LedgerUnusable, SettingsUnusable, WrongUsage
 from nebula.index import has_numpy
-from nebula.mindlib import changes, files
+from nebula.mindlib import changes
 from nebula.mindlib.record import FAR, LEDGERS, derived_uid, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
 from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
@@ -104,7 +104,7 @@ def _read(mind: Mind, folder: Path) -> _Source:
     store = Store(folder)
     if not folder.is_dir():
         raise FileUnusable(folder, because("no_folder"))
-    if folder.resolve() == mind.folder.resolve():
+    if mind.store.in_folder and folder.resolve() == mind.folder.resolve():
         raise WrongUsage("import DIR", "itself", place=folder)
     if not any(store.path(kind.name).is_file() for kind in LEDGERS):
         raise FileUnusable(folder, because("lacks", what=LEDGERS[0].file))
@@ -274,15 +274,14 @@ def _settings(mind: Mind, source: _Source, *, write: bool) -> str:
     path = source.store.path(CONFIG)
     if not path.is_file():
         return ABSENT
-    if mind.store.path(CONFIG).exists():
+    if mind.store.document(CONFIG) is not None:
         return KEPT
     try:
         build(source.store.config())
     except SettingsUnusable:
         return UNUSABLE
     if write:
-        files.make_folder(mind.folder)
-        files.replace(mind.store.path(CONFIG), path.read_bytes())
+        mind.store.put_document(CONFIG, path.read_bytes())
     return ADDED
 
 

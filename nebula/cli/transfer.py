@@ -26,9 +26,9 @@ Source = Annotated[Path, typer.Argument(metavar="DIR|FILE|-")]
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    command(app, "import")(import_)
-    command(app, "export")(export)
-    command(app, "merge")(merge)
+    command(app, "import", anywhere=True)(import_)
+    command(app, "export", anywhere=True)(export)
+    command(app, "merge", anywhere=True)(merge)
     group = typer.Typer(no_args_is_help=True)
     app.add_typer(group, name="mind")
     command(group, "move")(move)

@@ -83,6 +83,14 @@ class PostgresStore(Store):
 
     # reading
 
+    def contents(self, name: str, start: int = 0, limit: int | None = None) -> bytes:
+        """A ledger or a document as the bytes of its file in a folder; also of this machine's own files."""
+        if name.split("/", 1)[0] == RECENT:
+            return super().contents(name, start, limit)
+        lines = b"".join(line + b"\n" for chunk in self.chunks(name) for line in chunk)
+        data = lines or self.document(name) or b""
+        return data[start:] if limit is None else data[start : start + limit]
+
     def scan(self, name: str, start: int = 0, limit: int | None = None) -> Scan:
         """The lines of one ledger from a place on, at most `limit`. Raises StoreUnreachable, StoreRefused."""
         query = "SELECT n, line FROM nebula.line WHERE kind = %s AND n >= %s ORDER BY n LIMIT %s"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nebula import messages
 from nebula.address import Address
 from nebula.cli.app import MODULES
 from nebula.mind import Mind
@@ -31,6 +32,7 @@ ANYWHERE = {
     *("add", "edit", "tag", "set", "pin", "unpin", "undo", "recall", "why", "why-not", "list", "show", "more", "log"),
     *("promises", "forecast", "stats", "embed", "config", "store", "context", "longterm", "mcp"),
     *("consolidate", "surface", "yes", "no", "subject", "erase", "doctor", "mood", "map", "sky"),
+    *("import", "export", "merge"),
 }
 #: What is of a project, of an agent's settings, or works on a mind of its own.
 OF_NO_MIND = {"hooks", "demo", "bench"}
@@ -118,7 +120,7 @@ def test_every_other_command_refuses(nebula: Nebula, name: str, monkeypatch: pyt
     """One sentence, exit 2, before any connection; nothing is created on this machine."""
     monkeypatch.setenv("NEBULA_MIND", "postgresql://me:geheim@127.0.0.1:1/mind")
     given = {
-        "import": ["."], "merge": ["."], "mind": ["move", "there"],
+        "mind": ["move", "there"],
         "schedule": ["install"], "encoder": ["add", "there"],
     }  # fmt: skip
     said = nebula(name, *given.get(name, []))
@@ -154,13 +156,7 @@ def test_the_doctor_looks_at_the_database(nebula: Nebula, server: Server, uri: s
     facts = checks["database"]["facts"]
     assert facts["address"] == str(Address(uri))
     assert (facts["role"], facts["version"], facts["rule"]) == ("agent", schema.KNOWN, "NEBULA_MIND")
-    assert [facts[name] for name in ("adds", "erases", "walls", "encrypted", "local")] == [
-        True,
-        True,
-        True,
-        False,
-        True,
-    ]
+    assert [facts[name] for name in ("adds", "erases", "walls", "local", "encrypted")] == [True] * 4 + [False]
     assert facts["server"].partition(".")[0] == str(server.do("SHOW server_version_num")[0][0])[:2]
     assert {check["status"] for check in checks.values()} == {"ok"}
     database = uri.rpartition("/")[2]
@@ -168,7 +164,7 @@ def test_the_doctor_looks_at_the_database(nebula: Nebula, server: Server, uri: s
     server.do(f"REVOKE INSERT ON nebula.line FROM agent; REVOKE ALL ON FUNCTION {schema.ERASE} FROM agent", database)
     said = nebula("doctor")
     assert said.code == 1
-    assert "notes.jsonl:2" in said.out.replace(" 第 ", ":").replace(" 行", "") or "notes.jsonl" in said.out
+    assert messages.say("doctor.line", file="notes.jsonl", line=2) in said.out
     assert said.out.count("store migrate URL --role") == 2
     assert "BYPASSRLS" not in said.out
     assert "CREATE ROLE" in nebula("doctor", "--mind", server.uri(database)).out  # as a superuser no wall binds
@@ -185,6 +181,32 @@ def test_the_doctor_of_what_is_not_there(nebula: Nebula, server: Server, uri: st
         assert [line[0] for line in said.out.splitlines()] == ["✓", "✗"]
         for word in ("wr0ng", "geheim", "keepers-long-word"):
             assert word not in said.out + said.err
+
+
+def test_a_mind_comes_and_goes_as_a_file(nebula: Nebula, uri: str, tmp_path: Path) -> None:  # noqa: F811
+    """import, merge and export of a folder's mind and another program's notes give what they give in a folder."""
+    other, here, back = (str(tmp_path / name) for name in ("other", "here", "back"))
+    for text in ("渡轮早上六点开", "艾琳娜怕水"):
+        nebula("add", text, "--mind", other)
+    nebula("config", "set", "recall.k", "9", "--mind", other)
+    nebula("longterm", "edit", "-", "--mind", other, given="住在海边。\n".encode())
+    (tmp_path / "notes.md").write_text("- 码头结冰了\n- 周三取包裹\n", encoding="utf-8")
+    told = []
+    for place in (uri, here):
+        argv = ("--mind", place, "--now", "2026-05-04T10:00:00")
+        ran = [nebula(*words, *argv) for words in (
+            ("import", other, "--dry-run"), ("import", other), ("import", other), ("merge", other),
+            ("import", str(tmp_path / "notes.md"), "--from", "markdown"), ("list",), ("config", "get", "recall.k"),
+        )]  # fmt: skip
+        told.append([(one.code, re.sub("[0-9a-f]{16}|2026-[^ ]*", "#", one.out)) for one in ran])
+    assert told[0] == told[1]
+    assert {code for code, _ in told[0]} == {0}
+    exported = str(tmp_path / "mind.jsonl")
+    assert nebula("export", exported).code == 0
+    assert nebula("import", exported, "--mind", back).code == 0
+    assert nebula("store", "verify", back, uri, "--samples", "0").code == 0
+    assert nebula("import", exported).code == 0  # into itself: nothing is new
+    assert nebula("store", "verify", back, uri, "--samples", "0").code == 0
 
 
 def test_a_map_is_drawn_where_one_says(nebula: Nebula, uri: str, tmp_path: Path) -> None:  # noqa: F811
