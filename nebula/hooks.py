@@ -181,7 +181,7 @@ def answer(name: str, given: bytes, mind: Mind) -> dict[str, Any] | None:
     host = HOSTS[name]
     asked = orjson.loads(given)
     event, session = asked["hook_event_name"], str(asked.get("session_id", ""))
-    if event not in (host.start, host.prompt) or not mind.folder.is_dir():
+    if event not in (host.start, host.prompt) or (mind.store.in_folder and not mind.folder.is_dir()):
         return None
     prompt = str(asked.get("prompt", "")) if event == host.prompt else ""
     parts = [_remembered(mind, prompt, session)]

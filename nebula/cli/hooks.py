@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer()
     app.add_typer(group, name="hooks")
     for name, body in (("install", install), ("status", status), ("remove", remove), ("run", run_)):
-        command(group, name)(body)
+        command(group, name, anywhere=True)(body)
 
 
 def _host(agent: str) -> Host:
@@ -88,7 +88,7 @@ def run_(run: Run, agent: Agent) -> Outcome:
         from nebula.cli.remember import piped
         from nebula.mind import Mind
 
-        mind = Mind(run.place().folder, now=run.now, lock_timeout=LOCK_LIMIT)
+        mind = Mind(run.place().mind, now=run.now, lock_timeout=LOCK_LIMIT)
         told = hooks.answer(agent, piped(), mind)
     except Exception:  # whatever it is: the host's turn goes on without us
         told = None
@@ -97,9 +97,19 @@ def run_(run: Run, agent: Agent) -> Outcome:
     return Outcome({}, rows=[told] if told else [])
 
 
+def _place(run: Run) -> str:
+    """The mind as another process finds it. Raises BadValue for an address that would show a password there."""
+    place = run.place()
+    if place.address is None:
+        return str(place.folder.absolute())
+    if str(place.address) != place.address.uri:
+        raise BadValue("--mind / NEBULA_MIND", place.address, "postgresql://… (~/.pgpass)")
+    return place.address.uri
+
+
 def _command(run: Run, agent: str) -> str:
     """The line for the host's shell: this interpreter, this mind, silent and never failing."""
-    words = [sys.executable, "-m", "nebula", "hooks", "run", agent, "--mind", str(run.place().folder.absolute())]
+    words = [sys.executable, "-m", "nebula", "hooks", "run", agent, "--mind", _place(run)]
     if sys.platform == "win32":
         return subprocess.list2cmdline(words)
     return f"{shlex.join(words)} 2>/dev/null || true"

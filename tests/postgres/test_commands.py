@@ -255,6 +255,19 @@ def test_subject_zh_is_recalled_the_same(uri: str, tmp_path: Path, memories: int
     assert (found.same, found.differing) == (found.samples, [])
 
 
+def test_an_agents_hooks_reach_it(nebula: Nebula, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The mind by its address, never with a password: that would stand in the agent's settings and in `ps`."""
+    nebula("add", "渡轮早上六点开")
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "渡轮几点开"}
+    said = nebula("hooks", "run", "claude-code", given=json.dumps(event).encode())
+    assert "渡轮早上六点开" in said.out
+    refused = nebula("hooks", "install", "claude-code")
+    assert (refused.code, "l%40ng" in refused.err, ".pgpass" in refused.err) == (2, False, True)
+    plain = uri.replace(":agents-l%40ng-word", "")
+    monkeypatch.setenv("NEBULA_MIND", plain)
+    assert f"--mind {plain}" in nebula("hooks", "install", "claude-code", "--print").out
+
+
 @pytest.mark.process
 def test_an_agent_reaches_it(uri: str) -> None:
     """The server of the Model Context Protocol: calls at once from one client, and from a second one."""
