@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from nebula.quick import dataclass
 
 _SCHEME = re.compile(r"postgres(?:ql)?://", re.IGNORECASE)
+_ANY = re.compile(r"(postgres(?:ql)?):/{1,2}([^\s/]\S*)", re.IGNORECASE)
 #: Shorter ones are no words of a message, and blotting them out would only tell them.
 _LEAST = 4
 
@@ -50,6 +51,18 @@ class Address:
 def is_address(text: str) -> bool:
     """Whether a text names a database and no folder."""
     return _SCHEME.match(text) is not None
+
+
+def masked(text: str) -> str:
+    """A text with every address in it as it may be shown; of one that was cut short nothing after a colon."""
+    return _ANY.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    said = str(Address(f"{found[1]}://{found[2]}"))  # a path has one slash less
+    scheme, _, rest = said.partition("://")
+    cut = "@" not in said and "…" in said and ":" in rest
+    return f"{scheme}://{rest.partition(':')[0]}:***…" if cut else said
 
 
 def _masked(part: str) -> str:

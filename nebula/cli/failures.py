@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer.exceptions
 
 from nebula import messages
+from nebula.address import masked
 from nebula.cli import INTERRUPTED, printing
 from nebula.errors import NebulaError, short
 
@@ -111,6 +112,7 @@ def _expected(parameter: Any) -> str:
 
 
 def _tell(code: str, message: str, hint: str, exit_code: int, args: list[str]) -> int:
+    message, hint = masked(message), masked(hint)  # whatever it repeats of what was typed
     printing.tell(f"nebula: {message} {hint}".strip())
     if "--json" in args:
         error = {"code": code, "message": message, "hint": hint}
@@ -123,7 +125,7 @@ def _save(error: Exception) -> str:
     import tempfile
     import traceback
 
-    told = "".join(traceback.format_exception(error)).encode("utf-8", "backslashreplace")
+    told = masked("".join(traceback.format_exception(error))).encode("utf-8", "backslashreplace")
     try:  # private, new, under a name that nobody can foresee: the folder may be shared, the text quote a memory
         number, path = tempfile.mkstemp(prefix="nebula-report-", suffix=".txt")
         with os.fdopen(number, "wb") as file:

@@ -219,6 +219,33 @@ def test_a_map_is_drawn_where_one_says(nebula: Nebula, uri: str, tmp_path: Path)
     assert "星图.html" not in {path.name for path in cache_of(Address(uri)).iterdir()}
 
 
+def test_a_password_in_a_wrong_place_is_not_repeated(
+    nebula: Nebula,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """As a word too many, a ref, a name, a folder; where a message cuts it short; in a report of a failure of ours."""
+    monkeypatch.setenv("NEBULA_LANG", "en")
+    url = "postgresql://me:geheim@127.0.0.1:1/mind"
+    long = f"postgresql://me:geheim{'x' * 300}@127.0.0.1:1/mind?sslpassword=geheim"
+    for given in (url, long):
+        for words in (
+            ("list", given), ("show", given), ("config", "set", given, "1"), (given,), ("import", given),
+            ("store", "migrate", f"x{given}"), ("list", "--kind", given), ("map", "--out", str(tmp_path / given)),
+            ("subject", "show", given, "--project", str(tmp_path)), ("recall", "x", "--as-of", given),
+        ):  # fmt: skip
+            for more in ((), ("--json",)):
+                said = nebula(*words, *more, "--mind", str(tmp_path / "mind"))
+                assert said.code, words
+                assert "geheim" not in said.out + said.err, words
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(Mind, "list", lambda *_, **__: (_ for _ in ()).throw(RuntimeError(url)))
+    assert "geheim" not in nebula("list", "--mind", str(tmp_path / "mind")).err
+    (report,) = tmp_path.glob("nebula-report-*.txt")
+    assert "me:***@127" in report.read_text("utf-8")
+    assert "geheim" not in report.read_text("utf-8")
+
+
 def test_a_mind_moves_to_a_database_by_three_commands(
     nebula: Nebula,  # noqa: F811
     server: Server,
