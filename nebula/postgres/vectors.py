@@ -50,13 +50,15 @@ def share(connection: Connection, model: str, index: Path) -> int:
     folders = sorted(index.iterdir()) if index.is_dir() else []
     given = [found for folder in folders if (found := parts.load(folder)).manifest.model == model]
     query = "SELECT hash FROM nebula.vector WHERE model = %s"
-    there = np.sort([key for (key,) in connection.run(lambda db: db.execute(query, [model], binary=True).fetchall())])
+    rows = connection.run(lambda db: db.execute(query, [model], binary=True).fetchall(), single=True)
+    there = np.sort(np.array([key for (key,) in rows], np.int64))
     shared = 0
     for found in given:
         for _, arrays in found.vectors:
-            for made in _runs(arrays, there.astype(np.int64)):
+            for made in _runs(arrays, there):
                 _put(connection, model, made)
                 shared += len(made)
+            there = np.union1d(there, arrays["vec_hash"].view(np.int64)[arrays["vec_row"] >= 0])
     return shared
 
 
