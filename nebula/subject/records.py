@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nebula import messages, private, reasons
+from nebula import messages, private
 from nebula.errors import AllPrivate, BadValue, EmptyText, check_unicode
 from nebula.mindlib import ledger
 from nebula.quick import dataclass
@@ -139,19 +139,15 @@ def views(data: bytes) -> tuple[list[View], list[Problem]]:
 
 
 def _read(data: bytes, make: Callable[[Mapping[str, Any], int], T]) -> tuple[list[T], list[Problem]]:
-    import orjson
-
     found: list[T] = []
     problems: list[Problem] = []
     for number, raw in lines(data):
+        obj, why = ledger.parse(raw)
+        if why is not None:
+            problems.append(Problem(number, why))
+            continue
         try:
-            obj = orjson.loads(raw)
-            if not isinstance(obj, dict):
-                problems.append(Problem(number, because("no_object")))
-                continue
             found.append(make(obj, number))
-        except orjson.JSONDecodeError as error:
-            problems.append(Problem(number, reasons.of(error)))
         except (BadValue, EmptyText) as error:
             problems.append(Problem(number, error.message))
     return found, problems
