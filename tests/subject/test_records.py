@@ -1,3 +1,8 @@
+"""Events and views read from files that anybody may have written."""
+
+from __future__ import annotations
+
+from nebula.subject import records
 
 
 def test_a_line_nested_too_deeply_is_a_problem_of_its_own() -> None:
