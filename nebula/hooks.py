@@ -7,7 +7,6 @@ run our command are ever added or removed; the file as it was is kept beside it,
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -31,6 +30,8 @@ BOM = b"\xef\xbb\xbf"  # as Windows editors put before a text
 HOST_TIMEOUT = 10  # seconds after which the host gives up; the hook itself gives up sooner
 BUDGET = 2000  # characters
 _WISH = re.compile(r"\s*(?:请?记住|(?:please )?remember(?: this)?)\s*[:：]\s*(\S.*)", re.DOTALL | re.IGNORECASE)
+
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*')
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def _parsed(path: Path, data: bytes) -> dict[str, Any]:
         obj = orjson.loads(text) if text.strip() else {}
     except orjson.JSONDecodeError as error:
         raise NotOurs(path, reasons.of(error)) from error
-    if text.strip() and json.loads(text, object_pairs_hook=_faithful) != obj:
+    if text.strip() and _tokens(text) != _tokens(orjson.dumps(obj)):
         raise NotOurs(path, because("unfaithful"))
     events = obj.get("hooks", {}) if isinstance(obj, dict) else None
     if not isinstance(events, dict) or not all(isinstance(groups, list) for groups in events.values()):
@@ -156,10 +157,12 @@ def _parsed(path: Path, data: bytes) -> dict[str, Any]:
     return obj
 
 
-def _faithful(pairs: list[tuple[str, Any]]) -> object:
-    """An object; where a key stands twice, all that was written, which equals no object."""
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else pairs
+def _tokens(data: bytes) -> list[object]:
+    """The strings and numbers of a JSON text: a key that stands twice, or an integer over 64 bits, changes them."""
+    found = _TOKEN.findall(data)
+    return [
+        orjson.loads(one) if one[:1] == b'"' else one if one.lstrip(b"-").isdigit() else float(one) for one in found
+    ]
 
 
 def _dumped(settings: Mapping[str, Any]) -> bytes:

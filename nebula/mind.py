@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock
+from nebula import clock, given
 from nebula.errors import (
     AllPrivate,
     BadRecord,
@@ -128,9 +128,10 @@ class Mind:
         from nebula import screen, writing
         from nebula.drafts import draft
 
+        given.text("ledger", ledger)
         said, kept = screen.record(text, fields, redact=self.redacts)
-        given, (heart, notices) = writing.replaceable(self, kept), self._heart()
-        drafted = draft(said.value, ledger, given, self.now(), by, heart)
+        values, (heart, notices) = writing.replaceable(self, kept), self._heart()
+        drafted = draft(said.value, ledger, values, self.now(), by, heart)
         added = writing.write(self, [drafted], CATCH_UP_BYTES, notices=notices, echo=echo)
         return replace(added, notices=[*said.notices(added.memories[0].ref), *added.notices])
 
@@ -214,6 +215,7 @@ class Mind:
         """
         from nebula import recalling
 
+        given.question(query, n, filters, as_of)
         return recalling.recall(
             self, query, n=n, filters=filters, touch=touch, explain=explain, as_of=as_of, nearest=nearest, budget=budget
         )
@@ -235,6 +237,8 @@ class Mind:
         from nebula import why
         from nebula.recalling import Ask
 
+        given.text("ref", ref)
+        given.question(query, n, filters, as_of)
         return why.why(self, ref, Ask(query, n, filters, as_of, nearest))
 
     def touch(self, refs: Sequence[str], session: str = "") -> list[Notice]:
@@ -252,6 +256,7 @@ class Mind:
 
         if isinstance(moment, str):
             moment = clock.end_of(moment, clock.read("as_of", moment))
+        given.moment("as_of", moment)
         return Past(self, moment)
 
     def context(
@@ -271,6 +276,8 @@ class Mind:
         """
         from nebula.context import context
 
+        given.text("query", query)
+        given.count("budget", budget)
         return context(self, query, budget=budget, session=session, vias=vias, standing=standing, touch=touch)
 
     def subject(
@@ -283,6 +290,7 @@ class Mind:
         from nebula.subject import project as projects
         from nebula.subject.subject import Subject
 
+        given.text("subject", subject)
         found = projects.find(Path.cwd(), project or None, self.place, self.store.lock_timeout)
         found.known(subject)
         return Subject(self, found, subject, environ)
@@ -296,6 +304,9 @@ class Mind:
         """
         from nebula import looking
 
+        given.filters(filters)
+        if n is not None:
+            given.count("n", n, least=0)  # 0: how many there are
         return looking.listing(self, filters, n, as_of)
 
     def get(self, ref: str) -> Memory:
@@ -309,6 +320,7 @@ class Mind:
         """One memory as it stands, by ref or uid; None where there is none. Raises LedgerUnusable."""
         from nebula import looking
 
+        given.text("ref", ref)
         return looking.find(self, ref)
 
     # meaning

@@ -9,6 +9,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +19,9 @@ from nebula.errors import BadValue, UnknownRef, UnknownSubject
 from nebula.subject import cast, records
 from nebula.subject.project import Project
 from tests.invented import WORDS, DrawnEncoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parent.parent
 NOW = datetime(2026, 5, 1, 9, 0)
@@ -36,6 +40,51 @@ def test_the_public_names_are_there_and_sorted() -> None:
         assert getattr(nebula, name) is not None
     with pytest.raises(AttributeError):
         nebula.Nothing  # noqa: B018
+
+
+def test_users_are_told_its_types() -> None:
+    """PEP 561: without this file a checker takes every name of the package for Any."""
+    assert (Path(nebula.__file__).parent / "py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda mind: mind.add(5), "text"),
+        (lambda mind: mind.add(b"x"), "text"),
+        (lambda mind: mind.add("x", ledger=3), "ledger"),
+        (lambda mind: mind.add("x", imp="0.5"), "imp"),
+        (lambda mind: mind.add("x", imp=float("nan")), "imp"),
+        (lambda mind: mind.add("x", tag=5), "tag"),
+        (lambda mind: mind.add("x", at=NOW), "at"),
+        (lambda mind: mind.recall(None), "query"),
+        (lambda mind: mind.recall("x", n=0), "n"),
+        (lambda mind: mind.recall("x", n="3"), "n"),
+        (lambda mind: mind.recall("x", n=2.5), "n"),
+        (lambda mind: mind.recall("x", filters={}), "filters"),
+        (lambda mind: mind.recall("x", filters=Filters(["zzz"])), "filters.ledgers"),
+        (lambda mind: mind.recall("x", as_of="2026-05-01"), "as_of"),
+        (lambda mind: mind.why(1, "x"), "ref"),
+        (lambda mind: mind.list(n=-1), "n"),
+        (lambda mind: mind.list(filters=None), "filters"),
+        (lambda mind: mind.get(1), "ref"),
+        (lambda mind: mind.as_of(5), "as_of"),
+        (lambda mind: mind.as_of("nie"), "as_of"),
+        (lambda mind: mind.context(5), "query"),
+        (lambda mind: mind.context("x", budget="900"), "budget"),
+        (lambda mind: mind.subject(None), "subject"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_by_its_name(
+    tmp_path: Path, call: Callable[[Any], object], name: str
+) -> None:
+    """As at the shell: one error of the one tree, nothing written."""
+    opened(tmp_path / "mind").add("渡轮改到七点开")
+    before = (tmp_path / "mind" / "notes.jsonl").read_bytes()
+    with pytest.raises(BadValue) as refused:
+        call(opened(tmp_path / "mind"))
+    assert refused.value.facts["name"] == name
+    assert (tmp_path / "mind" / "notes.jsonl").read_bytes() == before
 
 
 def test_open_finds_the_mind_of_the_commands(mind_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

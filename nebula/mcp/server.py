@@ -37,6 +37,7 @@ Searched = Literal["notes", "profile", "promises", "tacts", "thoughts", "summari
 Via = Literal["user", "self", "tool", "web"]
 Say = Literal["never", "if-asked", "gently", "freely"]
 Share = Annotated[float | None, Field(ge=0, le=1)]
+MOST = 2**53  # the largest whole number that every reader of JSON holds
 Few = Annotated[int, Field(ge=1, le=20)]
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -199,7 +200,7 @@ class Tools:
     def show(
         self,
         ref: Annotated[str, Field(description="Such as n12 or p3.")],
-        start: Annotated[int, Field(ge=0, description="Character from which a long text goes on.")] = 0,
+        start: Annotated[int, Field(ge=0, le=MOST, description="Character from which a long text goes on.")] = 0,
     ) -> Annotated[CallToolResult, Shown]:
         """One memory with its whole text, a long one in pages (`next`), and how it stands now."""
         return _answer({"memory": page(self._mind().get(ref), start)})
@@ -244,7 +245,7 @@ class Tools:
         query: str,
         limit: Few = 6,
         source: Literal["events", "memory"] | None = None,
-        until_line: Annotated[int | None, Field(ge=0)] = None,
+        until_line: Annotated[int | None, Field(ge=0, le=MOST)] = None,
         until_tick: str = "",
     ) -> Annotated[CallToolResult, Remembered]:
         """What comes to the mind of a story's character: only what it lived and believes, as of a line or tick."""

@@ -88,6 +88,8 @@ async def _memories(agent: ClientSession, mind: Path) -> None:
     refused: Any = await agent.call_tool("show", {"ref": "n99"})
     assert refused.is_error
     assert "unknown_ref" in refused.content[0].text
+    beyond: Any = await agent.call_tool("show", {"ref": "n1", "start": 10**30})
+    assert "less than or equal to" in beyond.content[0].text
     assert (await agent.call_tool("surface_feedback", {"ref": "n2", "taken": True})).is_error
 
 
