@@ -83,10 +83,10 @@ def test_the_users_own_command(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("sys.exit('no key')", "exit 1 no key"),
-        ("pass", "-"),
-        ("print('x' * 5000)", "5000 > 4000"),
-        ("import time; time.sleep(30)", "> 0.5 s"),
+        ("sys.exit('no key')", "退出码 1，它说“no key”"),
+        ("pass", "没有回答"),
+        ("print('x' * 5000)", "回答太长（5000 > 4000）"),
+        ("import time; time.sleep(30)", "0.5 秒内没有做完"),
     ],
 )
 def test_a_command_that_fails(folder: Path, body: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
