@@ -90,7 +90,7 @@ def remove(name: str, environ: Mapping[str, str]) -> bool:
         return False
     after = _without(before, name)
     kept = backup.read_bytes() if backup.is_file() else None
-    if kept is not None and _parsed(path, kept) == after:
+    if kept is not None and _filled(_parsed(path, kept)) == _filled(after):
         _replace(path, kept)
     elif after:
         _replace(path, _dumped(after))
@@ -119,6 +119,13 @@ def _without(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
         if settings["hooks"] and not kept["hooks"]:
             del kept["hooks"]
     return kept
+
+
+def _filled(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings but for events of which nothing stands: whether one was there empty only the backup tells."""
+    events = {event: groups for event, groups in settings.get("hooks", {}).items() if groups}
+    others = {key: value for key, value in settings.items() if key != "hooks"}
+    return {**others, "hooks": events} if events else others
 
 
 def _others(groups: list[Any], name: str) -> list[Any]:

@@ -29,9 +29,11 @@ FOREIGN = b"""{
               "Stop": [], "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "check"}]}]}
 }"""
 
+EMPTIED = b'{"hooks": {"SessionStart": [], "UserPromptSubmit": [], "BeforeAgent": []}}'
+
 
 @pytest.mark.parametrize("agent", hooks.HOSTS)
-@pytest.mark.parametrize("before", [None, b"", b"{}", b"\xef\xbb\xbf{}\r\n", FOREIGN])
+@pytest.mark.parametrize("before", [None, b"", b"{}", b"\xef\xbb\xbf{}\r\n", EMPTIED, FOREIGN])
 def test_in_and_out_again(own_environment: Path, nebula: Nebula, agent: str, before: bytes | None) -> None:
     """Twice is once; what others wrote stays; taken out, the file is byte for byte as it was, alone."""
     path = hooks.HOSTS[agent].path(os.environ)
@@ -174,3 +176,24 @@ def test_a_host_that_never_ends_its_input_is_not_kept(tmp_path: Path) -> None:
         assert hook.wait(30) == 0
         assert hook.stdout is not None
         assert hook.stdout.read() == b""
+
+
+def test_a_module_in_the_agents_folder_is_not_run(nebula: Nebula, mind_dir: Path, tmp_path: Path) -> None:
+    """The folder that an agent works in may be anybody's: what lies there as `nebula` or `numpy` stays unread."""
+    nebula("add", "渡轮早上六点开")
+    for name in ("nebula", "numpy"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')\n")
+    (groups,) = json.loads(nebula("hooks", "install", "claude-code", "--print").out)["hooks"]["UserPromptSubmit"]
+    told = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "渡轮几点开"})
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        ["/bin/sh", "-c", groups["hooks"][0]["command"]],
+        input=told.encode(),
+        env=environ,
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert "渡轮早上六点开" in done.stdout.decode()
+    assert not (tmp_path / "ran").exists()

@@ -181,7 +181,7 @@ def test_a_document_holds_unicode_alone(job: Job, system: str) -> None:
 def test_the_two_lines(job: Job) -> None:
     """22:05 is `5 22 * * *` (spec 9); the second makes up at boot for what was missed."""
     settings = "LANG=C.UTF-8 PYTHONUTF8=1 NEBULA_LANG=zh"
-    run = f"{settings} /usr/bin/python3 -m nebula consolidate --mind {job.folder}"
+    run = f"{settings} /usr/bin/python3 -P -m nebula consolidate --mind {job.folder}"
     log = f">> {job.folder}/consolidate.log 2>&1 # nebula-mind {job.digest}"
     assert cron_lines(job) == [f"5 22 * * * {run} {log}", f"@reboot sleep 120; {run} --if-missed {log}"]
     assert schedule.preview(job, "cron") == cron_lines(job)
@@ -208,7 +208,7 @@ def test_any_folder_arrives_as_it_is(tmp_path: Path, name: str, which: int) -> N
     job = Job(folder, "22:05", str(told), language="en")
     command = as_cron_reads(cron_lines(job)[which]).replace("sleep 120; ", "")
     subprocess.run(["/bin/sh", "-c", command], env={}, check=True, cwd="/", timeout=60)
-    words = ["C.UTF-8", "1", "en", "-m", "nebula", "consolidate", "--mind", str(folder), *["--if-missed"][:which]]
+    words = ["C.UTF-8", "1", "en", "-P", "-m", "nebula", "consolidate", "--mind", str(folder), *["--if-missed"][:which]]
     assert (folder / "consolidate.log").read_bytes() == b"".join(os.fsencode(word) + b"\n" for word in [*words, "bad"])
 
 
@@ -409,7 +409,7 @@ def test_the_agent(job: Job) -> None:
     assert plistlib.loads(text.encode()) == {
         "Label": f"nebula-mind.{job.digest}",
         "ProgramArguments": [
-            "/usr/bin/python3", "-m", "nebula", "consolidate", "--mind", str(job.folder), "--if-missed",
+            "/usr/bin/python3", "-P", "-m", "nebula", "consolidate", "--mind", str(job.folder), "--if-missed",
         ],
         "EnvironmentVariables": {"LANG": "C.UTF-8", "PYTHONUTF8": "1", "NEBULA_LANG": "zh"},
         "StartCalendarInterval": {"Hour": 22, "Minute": 5},
@@ -423,7 +423,7 @@ def test_the_agent(job: Job) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_any_folder_in_the_agent(job: Job, name: str) -> None:
     job = replace(job, folder=job.folder / name)
-    assert plistlib.loads(plist(job))["ProgramArguments"][5] == str(job.folder)
+    assert plistlib.loads(plist(job))["ProgramArguments"][6] == str(job.folder)
 
 
 def test_agent_installed_twice_changed_and_removed(job: Job) -> None:
@@ -535,7 +535,7 @@ def test_the_task(job: Job) -> None:
     assert told(text, "Principals/Principal/LogonType") == "InteractiveToken"
     assert told(text, "Actions/Exec/Command") == "/usr/bin/python3"
     assert told(text, "Actions/Exec/Arguments") == (
-        f"-X utf8 -m nebula consolidate --mind {job.folder} --if-missed --log {job.folder}/consolidate.log"
+        f"-X utf8 -P -m nebula consolidate --mind {job.folder} --if-missed --log {job.folder}/consolidate.log"
     )
 
 

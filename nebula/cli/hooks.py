@@ -108,8 +108,11 @@ def _place(run: Run) -> str:
 
 
 def _command(run: Run, agent: str) -> str:
-    """The line for the host's shell: this interpreter, this mind, silent and never failing."""
-    words = [sys.executable, "-m", "nebula", "hooks", "run", agent, "--mind", _place(run)]
+    """The line for the host's shell: this interpreter, this mind, silent and never failing.
+
+    It runs in the folder that the agent works in, which may be anybody's: `-P` keeps modules that lie there out.
+    """
+    words = [sys.executable, "-P", "-m", "nebula", "hooks", "run", agent, "--mind", _place(run)]
     if sys.platform == "win32":
         return subprocess.list2cmdline(words)
     return f"{shlex.join(words)} 2>/dev/null || true"

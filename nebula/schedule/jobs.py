@@ -57,8 +57,8 @@ class Job:
         return str(self.folder / LOG)
 
     def command(self, *more: str) -> list[str]:
-        """The words of the run."""
-        return [self.python, "-m", "nebula", "consolidate", "--mind", str(self.folder), *more]
+        """The words of the run; `-P` keeps modules of the folder that a scheduler starts in out."""
+        return [self.python, "-P", "-m", "nebula", "consolidate", "--mind", str(self.folder), *more]
 
 
 @dataclass(frozen=True)

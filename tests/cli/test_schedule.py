@@ -55,7 +55,7 @@ def test_install_status_remove(nebula: Nebula, table: Path, mind_dir: Path) -> N
     assert shown[1].startswith("5 22 * * * ")
     assert shown[2].startswith("@reboot ")
     assert table.read_bytes() == "".join(f"{line}\n" for line in shown[1:3]).encode() + FOREIGN
-    assert f"{sys.executable} -m nebula consolidate --mind {mind_dir} >> {mind_dir}/consolidate.log" in shown[1]
+    assert f"{sys.executable} -P -m nebula consolidate --mind {mind_dir} >> {mind_dir}/consolidate.log" in shown[1]
     nebula("schedule", "install")
     data = nebula("schedule", "status", "--json").data
     assert (data["installed"], data["at"], data["entries"]) == (True, "22:05", shown[1:3])
