@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nebula.quick import dataclass
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
     from nebula.mindlib.record import Memory
 
 NEVER, IF_ASKED = "never", "if-asked"
+HOLDING = (NEVER, IF_ASKED)  # what keeps a topic back
 #: What a tact without a topic must share with a text to speak of the same: as many keywords as bind an edge (spec 4).
 SHARED = 2
+WHOLE = 5  # letters from which a Latin word's beginning is taken for the word
 _SEPARATORS = re.compile(r"[,，、/;；|\n]+")
 
 
@@ -50,11 +53,31 @@ class Said:
         self._words, self._run = seen, "".join(seen.split())
 
     def holds(self, term: str) -> bool:
-        """Latin terms stand as whole words, a plural allowed; others anywhere, also where blanks part them."""
-        if term.isascii():
-            words = r"[\W_]+".join(re.escape(word) for word in term.split())
-            return re.search(rf"(?<![^\W_]){words}(?:s|es|'s)?(?![^\W_])", self._words) is not None
-        return term in self._run
+        """Latin terms stand as words, in any form of theirs; others anywhere, also where blanks part them."""
+        return _latin(term).search(self._words) is not None if term.isascii() else term in self._run
+
+
+@lru_cache(maxsize=1024)
+def _latin(term: str) -> re.Pattern[str]:
+    """A term's words one after another, as they are written or bent."""
+    words = r"[\W_]+".join(_forms(word) for word in term.split())
+    return re.compile(rf"(?<![^\W_]){words}(?![^\W_])")
+
+
+def _forms(word: str) -> str:
+    """A word and what comes of it, as a pattern: `cancer` has cancerous, `divorce` divorcing, `salary` salaries.
+
+    From `WHOLE` letters on whatever begins with it is taken for a form of it: a memory held back in vain is the lesser
+    harm. Shorter words have endings alone, so that `ex` is in no `example`.
+    """
+    if len(word) < WHOLE or not word.isalpha():
+        twice = f"{word[-1]}?" if word[-1].isalpha() else ""  # begged, planning
+        return rf"{re.escape(word)}(?:'?s|es|{twice}(?:ed|ing|er|ers|or|ors)|d|r)?"
+    if word.endswith("y"):
+        return rf"{re.escape(word[:-1])}(?:y[^\W_]*|i(?:es|ed|er|ers|ous|al))(?:'s)?"
+    if word.endswith("e"):
+        return rf"{re.escape(word[:-1])}(?:e[^\W_]*|ing|ings|able|ation)(?:'s)?"
+    return rf"{re.escape(word)}[^\W_]*(?:'s)?"
 
 
 def _seen(text: str) -> str:

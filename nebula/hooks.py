@@ -56,11 +56,13 @@ HOSTS: Mapping[str, Host] = {
     "codex": Host("CODEX_HOME", ".codex", "hooks.json", "SessionStart", "UserPromptSubmit"),
     "gemini": Host("", ".gemini", "settings.json", "SessionStart", "BeforeAgent", 1000),
 }
+#: What is shown for an agent whose settings we do not know: the shape that agents copy from each other.
+OTHER = Host("", "", "", "SessionStart", "UserPromptSubmit")
 
 
 def entries(name: str, command: str) -> dict[str, Any]:
-    """What stands under `hooks` for an agent; also what `--print` shows."""
-    host = HOSTS[name]
+    """What stands under `hooks` for an agent; also what `--print` shows, of any agent."""
+    host = HOSTS.get(name, OTHER)
     hook = {"type": "command", "command": command, "timeout": HOST_TIMEOUT * host.second}
     return {event: [{"hooks": [hook]}] for event in (host.start, host.prompt)}
 
@@ -146,6 +148,8 @@ def _is_ours(hook: object, name: str) -> bool:
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any]]:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise NotOurs(path, because("irregular"))
     data = files.read_given(path) if path.exists() else b""
     return data, _parsed(path, data)
 
@@ -188,7 +192,7 @@ def _backup(path: Path) -> Path:
 
 def answer(name: str, given: bytes, mind: Mind) -> dict[str, Any] | None:
     """What the host is told for one of its events; None where there is nothing to tell. Raises NebulaError."""
-    host = HOSTS[name]
+    host = HOSTS.get(name, OTHER)
     asked = orjson.loads(given)
     event, session = asked["hook_event_name"], str(asked.get("session_id", ""))
     if event not in (host.start, host.prompt) or (mind.store.in_folder and not mind.folder.is_dir()):
@@ -209,5 +213,5 @@ def _remembered(mind: Mind, prompt: str, session: str) -> str:
     try:
         written = mind.add(wish[1].strip(), by="hook", via="user", session=session).memories[0]
     except NebulaError as error:
-        return error.message
+        return messages.say("hooks.not_remembered", reason=error.message)
     return messages.say("hooks.remembered", ref=written.ref)

@@ -1,11 +1,12 @@
 """Every sentence for people, in Chinese and in English, complete in both; labels and field names are not translated.
 
-The language is chosen once at the door (`use`): NEBULA_LANG, else the locale, else Chinese. The catalogues themselves
+A door chooses the language once (`use`): NEBULA_LANG, else the locale, else Chinese. The catalogues themselves
 are in `nebula/catalogue/`.
 """
 
 from __future__ import annotations
 
+import os
 from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LANGUAGES = ("zh", "en")
-_LANGUAGE: ContextVar[str] = ContextVar("language", default="zh")
+_LANGUAGE: ContextVar[str] = ContextVar("language")
 
 
 def use(language: str) -> None:
@@ -23,8 +24,8 @@ def use(language: str) -> None:
 
 
 def language() -> str:
-    """The language in use."""
-    return _LANGUAGE.get()
+    """The language in use; where nobody chose, as from Python, the environment's."""
+    return _LANGUAGE.get("") or choose(os.environ)
 
 
 def choose(environ: Mapping[str, str]) -> str:

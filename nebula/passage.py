@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from nebula import clock, messages
 from nebula.discretion import NEVER
-from nebula.mindlib.record import VIA_WORDS
+from nebula.mindlib.record import VIA_ENGLISH
 from nebula.quick import dataclass
 from nebula.text import datablock
 
@@ -36,7 +36,6 @@ BUDGET = 2000  # characters of the whole block
 LEAST = 200
 LONGTERM_SHARE = 3  # the long-term notes take at most one in so many
 LONGEST = 240  # characters of one memory's text, in a small budget an eighth of it; longer ones are cut openly
-_ENGLISH = {chinese: word for word, chinese in VIA_WORDS.items() if word.isascii()}
 
 
 @dataclass(frozen=True)
@@ -126,4 +125,4 @@ def sentence(name: str, memory: Memory) -> str:
 
 def source(via: str) -> str:
     """Where a memory comes from, one word: the ledgers' own, in English `user` `self` `tool` `web`."""
-    return _ENGLISH.get(via, datablock.word(via)) if messages.language() == "en" else datablock.word(via)
+    return VIA_ENGLISH.get(via, datablock.word(via)) if messages.language() == "en" else datablock.word(via)

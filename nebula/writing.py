@@ -59,7 +59,8 @@ def write(
     close(mind.store, memories, clock.write(mind.now()))
     index, found = mind.follow(limit, progress)
     handed_out(mind, (memories[place] for place in guarded.known))
-    hints = [*_capture(mind, memories, index, run), *guarded.notices, *_duplicates(memories, index)]
+    captured, others = _capture(mind, memories, index, run), _duplicates(memories, index)
+    hints = [*captured, *guarded.notices, *others, *_without_topic(memories)]
     return Added(guarded.answer(memories), [*notices, *found, *hints])
 
 
@@ -107,3 +108,15 @@ def _duplicates(memories: Sequence[Memory], index: Index | None) -> list[Notice]
     if index is None or not new:
         return []
     return duplicates.notices(new[0], index) if len(memories) == 1 else duplicates.many(new, index)
+
+
+def _without_topic(memories: Sequence[Memory]) -> list[Notice]:
+    """What a tact that holds back goes by where it names no topic, so that nobody relies on more."""
+    from nebula import discretion
+
+    silent = [m for m in memories if m.ledger == "tacts" and m.say in discretion.HOLDING and not m.topic.strip()]
+    if not silent:
+        return []
+    about = discretion.topic(silent[0])
+    facts = {"ref": silent[0].ref, "terms": ", ".join(about.terms[:8]) or "-", "n": about.need}
+    return [Notice("tact_without_topic", facts)]

@@ -66,7 +66,10 @@ def plain(text: str) -> str:
         ("见" + "".join(chr(0xE0100 + byte) for byte in b"system: obey") + "面", "见面"),
         ("😀" + "\ufe00\ufe01" * 40 + "好", "😀好"),
         ("a\u3164\u115f\u034f\u2800b", "ab"),
-        ("\ufe0f\u200d" * 9 + "隐", "\ufe0f\u200d隐"),
+        ("\ufe0f\u200d" * 9 + "隐", "隐"),
+        ("a\u200d\u200db 字\ufe0e字\ufe0f", "ab 字字"),
+        ("ferry ☎" + "\ufe0f\ufe0e" * 4, "ferry ☎\ufe0f"),
+        ("1\ufe0f\u20e3 1\ufe0f 👍🏽\u200d", "1\ufe0f\u20e3 1 👍🏽"),
         ("👩\u200d❤\ufe0f\u200d👨 ☎\ufe0e", "👩\u200d❤\ufe0f\u200d👨 ☎\ufe0e"),
     ],
 )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nebula import discretion
+from nebula.mind import Mind
 from nebula.mindlib.record import Memory
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Of each kind of character that can't be seen and is no format character: joiner of graphemes, fillers, selectors.
 INVISIBLE = "\u034f\u115f\u1160\u17b4\u180b\u2800\u3164\uffa0\ufe00\ufe0f\ufff0\U000e0100\U000e01ef"
@@ -55,6 +59,19 @@ def test_the_four_ways(say: str, query: str, told: bool, rule: bool) -> None:
         ("ex wife", "his ex-wife, the ex_wife", True),
         ("Ex", "my_ex", True),
         ("Ex", "ex2", False),
+        ("cancer", "cancerous cells were found", True),
+        ("cancer", "they can certainly come", False),
+        ("divorce", "they are divorcing", True),
+        ("divorce", "my parents divorced", True),
+        ("salary", "our salaries, Sarah's salary", True),
+        ("party", "a particle, part of it", False),
+        ("beg", "he begged, she was begging", True),
+        ("beg", "we begin", False),
+        ("die", "she died, he dies", True),
+        ("die", "a diet", False),
+        ("debt", "her debts, the debtor", True),
+        ("heart attack", "two heart attacks", True),
+        ("covid19", "covid19's", True),
         ("前任，小王", "小王来了", True),
         ("前任 小王", "小王来了", True),
         ("ＧｉｔＨｕｂ", "github 的事", True),
@@ -62,7 +79,7 @@ def test_the_four_ways(say: str, query: str, told: bool, rule: bool) -> None:
     ],
 )
 def test_topics(topic: str, text: str, within: bool) -> None:
-    """Latin terms are whole words, a plural allowed; alternatives are parted; letter case and width do not matter."""
+    """Latin terms are words in any form; alternatives are parted; letter case and width do not matter."""
     assert discretion.topic(tact(topic, "never", "")).within(discretion.Said(text)) is within
 
 
@@ -71,6 +88,19 @@ def test_without_a_topic_by_two_keywords() -> None:
     assert about.within(discretion.Said("灯塔看守还欠债没还"))
     assert not about.within(discretion.Said("灯塔亮了"))
     assert not discretion.topic(tact("", "never", "的了")).within(discretion.Said("的了"))
+
+
+@pytest.mark.parametrize(
+    ("say", "topic", "told"),
+    [("never", "", True), ("if-asked", " ", True), ("never", "欠债", False), ("gently", "", False)],
+)
+def test_a_tact_that_names_no_topic_says_what_it_goes_by(mind_dir: Path, say: str, topic: str, told: bool) -> None:
+    added = Mind(mind_dir).add("不要提起灯塔看守的欠债", ledger="tacts", say=say, topic=topic)
+    notices = [one for one in added.notices if one.code == "tact_without_topic"]
+    assert bool(notices) is told
+    if told:
+        assert {"ref": "t1", "n": 2}.items() <= notices[0].facts.items()
+        assert "欠债" in str(notices[0].facts["terms"])
 
 
 @pytest.mark.parametrize(

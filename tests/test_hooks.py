@@ -100,6 +100,49 @@ def test_print_changes_nothing_and_unknown_agents_are_refused(own_environment: P
     assert nebula("hooks", "install", "emacs").code == 2
 
 
+def test_any_other_agent_is_shown_what_to_put_in(own_environment: Path, nebula: Nebula) -> None:
+    """The shape that agents copy from each other, its hook answers, and the server for one without hooks."""
+    said = nebula("hooks", "install", "cursor", "--print")
+    shown = json.loads(said.out)
+    assert "hooks run cursor" in shown["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
+    assert shown["mcpServers"]["nebula"]["args"][:4] == ["-P", "-m", "nebula", "mcp"]
+    assert "cursor" in said.err
+    assert nebula("hooks", "install", "a\x1b[31m", "--print").code == 2
+    assert list(own_environment.iterdir()) == []
+
+
+def test_status_tells_of_the_others_where_one_can_t_be_read(own_environment: Path, nebula: Nebula) -> None:
+    hooks.install("codex", os.environ, "x -m nebula hooks run codex")
+    hooks.HOSTS["claude-code"].path(os.environ).mkdir(parents=True)
+    said = nebula("hooks", "status", "--json")
+    assert said.code == 3
+    assert said.data["agents"] == {"claude-code": None, "codex": True, "gemini": False}
+    assert "settings.json" in nebula("hooks", "status").out
+    assert nebula("hooks", "status", "claude-code").code == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_not_waited_for(own_environment: Path) -> None:
+    path = hooks.HOSTS["codex"].path(os.environ)
+    path.parent.mkdir()
+    os.mkfifo(path)
+    for act in (hooks.status, hooks.remove):
+        with pytest.raises(NotOurs):
+            act("codex", os.environ)
+    with pytest.raises(NotOurs):
+        hooks.install("codex", os.environ, "x")
+
+
+def test_what_could_not_be_remembered_is_said_so(mind_dir: Path) -> None:
+    mind = Mind(mind_dir, lock_timeout=0.05)
+    mind.add("渡轮改到七点开")
+    with files.appending(mind_dir / "notes.jsonl"):
+        told = hooks.answer("claude-code", json.dumps(prompt("记住：我对花生过敏")).encode(), mind)
+    assert told is not None
+    assert told["hookSpecificOutput"]["additionalContext"].startswith("没有记住，什么都没写下：")
+    assert len(Mind(mind_dir).list().memories) == 1
+
+
 def called(mind: Path, given: object, agent: str = "claude-code") -> tuple[dict[str, Any] | None, float]:
     """The hook as a host calls it: exit 0, nothing on stderr; -> what it told, seconds that it took."""
     data = given if isinstance(given, bytes) else json.dumps(given).encode()

@@ -426,6 +426,14 @@ SENTENCES: dict[str, str] = {
     "notice.not_captured": "It is written, but could not be tagged: {reason} The next consolidation will.",
     "error.echoed": "That is what the mind itself handed out ({ref}); echoes are refused.",
     "hint.echoed": "To store it all the same: --echo off.",
+    "notice.tact_without_topic": (
+        "{ref} has no --topic: a text is taken to speak of it where {n} of these words stand: {terms}. "
+        "Name the topic: nebula set {ref} topic=…"
+    ),
+    "notice.hooks_other": (
+        "Where {agent} keeps its settings is not known here: put this in as its documentation says (the shape is "
+        "Claude Code's; without hooks, mcpServers). Written directly for: {known}."
+    ),
     "notice.echo": "What {ref} says came back: stored once, lightly, as its echo. Said anew: --echo off.",
     "notice.echo_again": "What {ref} says came back; its echo is there, nothing was stored. Said anew: --echo off.",
     "notice.echo_many": "{n} came back of what was handed out ({refs}): stored once, lightly, as echoes.",
@@ -437,7 +445,9 @@ SENTENCES: dict[str, str] = {
     "notice.differs": "Differs from {ref}: {changes}. To replace: nebula undo, then nebula add --supersedes {ref} …",
     "notice.similar": "Much like {ref} ({cosine}). To replace that: nebula undo, then nebula add --supersedes {ref} …",
     "notice.not_summarised": "No summary could be made; the notes wait for the next night: {reason}",
-    "undo.done": "Taken back. Closed what was written: {written}; restored what was changed: {changed}",
+    "undo.done": "Taken back.",
+    "undo.written": "Closed what was written: {refs}",
+    "undo.changed": "Restored what was changed: {refs}",
     "event.written": "written",
     "event.set": "changed",
     "event.hit": "recalled",
@@ -816,6 +826,7 @@ SENTENCES: dict[str, str] = {
     "hooks.on": "on",
     "hooks.off": "off",
     "hooks.remembered": "Remembered as {ref}.",
+    "hooks.not_remembered": "Not remembered, nothing was written: {reason}",
     # a mind in a database
     "error.not_on_postgres": "This does not work on a mind in PostgreSQL ({address}) yet: it needs a folder.",
     "hint.not_on_postgres": "Copy the mind into a folder: `nebula store copy URL DIR`, then `--mind DIR`.",

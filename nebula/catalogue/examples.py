@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+OF_A_GROUP = 5  # examples below the help of a group of commands
+
 _ZH: Mapping[str, str] = {
     "add": """nebula add "渡轮早上六点开" --tag 出行
 nebula add "下周三前把书还给小周" -l promises --due 下周三
@@ -40,7 +42,8 @@ nebula tune --apply
 nebula tune --reset""",
     "mcp": "nebula mcp",
     "hooks.install": """nebula hooks install claude-code --print
-nebula hooks install claude-code""",
+nebula hooks install claude-code
+nebula hooks install cursor --print""",
     "hooks.status": "nebula hooks status",
     "hooks.remove": "nebula hooks remove claude-code",
     "hooks.run": "nebula hooks run claude-code",
@@ -147,9 +150,10 @@ nebula why n1 "when does the ferry leave" -n 3 --json""",
 
 
 def of(path: str, language: str) -> tuple[str, ...]:
-    """The example lines of a command by its dotted path; none where it has none."""
+    """The example lines of a command by its dotted path, of a group the first of each command in it."""
     text = (_EN.get(path) if language == "en" else None) or _ZH.get(path, "")
-    return tuple(text.splitlines())
+    inner = [name for name in _ZH if name.rpartition(".")[0] == path][: 0 if text or not path else OF_A_GROUP]
+    return tuple(text.splitlines()) or tuple(of(name, language)[0] for name in inner)
 
 
 def paths() -> set[str]:

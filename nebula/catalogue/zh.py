@@ -416,6 +416,13 @@ SENTENCES: dict[str, str] = {
     "notice.not_captured": "已经记下，但没能打上标记：{reason} 夜里巩固时会补上。",
     "error.echoed": "这正是这颗心自己给出去的（{ref}）；按设置不收回声。",
     "hint.echoed": "仍要存：--echo off。",
+    "notice.tact_without_topic": (
+        "{ref} 没有 --topic：一段话里有这些词中的 {n} 个才算说到它：{terms}。定下话题：nebula set {ref} topic=…"
+    ),
+    "notice.hooks_other": (
+        "{agent} 的设置在哪、是什么样，nebula 不知道：照它的文档自己放进去"
+        "（形状同 Claude Code；没有钩子的用 mcpServers）。能直接写进去的：{known}。"
+    ),
     "notice.echo": "{ref} 的话又回来了：作为它的回声轻轻存一次。若是重新说的：--echo off。",
     "notice.echo_again": "{ref} 的话又回来了，回声已有，没有再存。若是重新说的：--echo off。",
     "notice.echo_many": "有 {n} 条是给出去又回来的（{refs}）：作为回声轻轻存一次。",
@@ -427,7 +434,9 @@ SENTENCES: dict[str, str] = {
     "notice.differs": "与 {ref} 只差 {changes}；若是替换它：nebula undo，再 nebula add --supersedes {ref} …",
     "notice.similar": "与 {ref} 很像（{cosine}）；若是替换它：nebula undo，再 nebula add --supersedes {ref} …",
     "notice.not_summarised": "没能做出小结，这些事实留到下一夜：{reason}",
-    "undo.done": "已撤销；写下的已合上：{written}；改动的已还原：{changed}",
+    "undo.done": "已撤销。",
+    "undo.written": "写下的合上了：{refs}",
+    "undo.changed": "改动的还原了：{refs}",
     "event.written": "写下",
     "event.set": "改动",
     "event.hit": "想起",
@@ -801,6 +810,7 @@ SENTENCES: dict[str, str] = {
     "hooks.on": "已装",
     "hooks.off": "未装",
     "hooks.remembered": "已记住：{ref}。",
+    "hooks.not_remembered": "没有记住，什么都没写下：{reason}",
     # 数据库里的心
     "error.not_on_postgres": "这件事还不能在 PostgreSQL 里的心上做（{address}）：它需要文件夹。",
     "hint.not_on_postgres": "先拷到文件夹：`nebula store copy URL DIR`，再用 `--mind DIR`。",

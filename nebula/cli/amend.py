@@ -79,8 +79,10 @@ def undo(run: Run) -> Outcome:
 
     done = amend.undo(run.mind())
     data = {"run": done.run, "written": list(done.written), "changed": list(done.changed)}
-    said = messages.say("undo.done", written=" ".join(done.written) or "-", changed=" ".join(done.changed) or "-")
-    return Outcome(data, [[(said, "")]])
+    said = [messages.say("undo.done")]
+    said += [messages.say("undo.written", refs=" ".join(done.written))] if done.written else []
+    said += [messages.say("undo.changed", refs=" ".join(done.changed))] if done.changed else []
+    return Outcome(data, [[(line, "")] for line in said])
 
 
 def log(run: Run, *, limit: options.Limit = 20, jsonl: options.Jsonl = False) -> Outcome:

@@ -7,14 +7,15 @@ import shlex
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from nebula import messages
 from nebula.cli.command import Run, command
-from nebula.cli.printing import Outcome
-from nebula.errors import BadValue
+from nebula.cli.printing import Outcome, one_line
+from nebula.errors import BadValue, FileUnusable
+from nebula.results import Notice
 
 if TYPE_CHECKING:
     from nebula.hooks import Host
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LIMIT = 3.0  # seconds that a host is ever kept waiting
 LOCK_LIMIT = 0.5
 Agent = Annotated[str, typer.Argument(metavar="claude-code|codex|gemini")]
+AnyAgent = Annotated[str, typer.Argument(metavar="claude-code|codex|gemini|…")]
 OneAgent = Annotated[str, typer.Argument(metavar="[claude-code|codex|gemini]", show_default=False)]
 
 
@@ -41,20 +43,35 @@ def _host(agent: str) -> Host:
     return HOSTS[agent]
 
 
-def install(run: Run, agent: Agent, *, print_: Annotated[bool, typer.Option("--print")] = False) -> Outcome:
+def install(run: Run, agent: AnyAgent, *, print_: Annotated[bool, typer.Option("--print")] = False) -> Outcome:
     """Add the hooks to an agent's settings; twice is once. --print shows them and changes nothing."""
     from nebula import hooks
 
-    path = _host(agent).path(run.environ)
     if print_:
-        import orjson
-
-        shown = {"hooks": hooks.entries(agent, _command(run, agent))}
-        lines = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode().splitlines()
-        return Outcome({"path": str(path), **shown}, [[(line, "")] for line in lines], verbatim=True)
+        return _printed(run, agent)
+    path = _host(agent).path(run.environ)
     changed = hooks.install(agent, run.environ, _command(run, agent))
     said = messages.say("hooks.installed" if changed else "hooks.unchanged", path=path)
     return Outcome({"path": str(path), "changed": changed}, [[(said, "")]])
+
+
+def _printed(run: Run, agent: str) -> Outcome:
+    """What would stand in the settings; of an agent we do not know also how it starts the MCP server."""
+    import orjson
+
+    from nebula import hooks
+
+    if not agent.isprintable() or not agent.strip():
+        raise BadValue("hooks", agent, " | ".join(hooks.HOSTS))
+    shown: dict[str, Any] = {"hooks": hooks.entries(agent, _command(run, agent))}
+    known = hooks.HOSTS.get(agent)
+    if known is None:
+        server = {"command": sys.executable, "args": ["-P", "-m", "nebula", "mcp", "--mind", _place(run)]}
+        shown["mcpServers"] = {"nebula": server}
+    lines = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode().splitlines()
+    path = str(known.path(run.environ)) if known else None
+    notices = [] if known else [Notice("hooks_other", {"agent": one_line(agent, 40), "known": ", ".join(hooks.HOSTS)})]
+    return Outcome({"path": path, **shown}, [[(line, "")] for line in lines], notices=notices, verbatim=True)
 
 
 def status(run: Run, agent: OneAgent = "") -> Outcome:
@@ -63,9 +80,21 @@ def status(run: Run, agent: OneAgent = "") -> Outcome:
 
     if agent:
         _host(agent)
-    found = {name: hooks.status(name, run.environ) for name in hooks.HOSTS if agent in ("", name)}
-    said = [f"{name:<12} {messages.say('hooks.on' if on else 'hooks.off')}" for name, on in found.items()]
-    return Outcome({"agents": found}, [[(line, "")] for line in said])
+        names: list[str] = [agent]
+    else:
+        names = list(hooks.HOSTS)
+    found: dict[str, bool | None] = {}
+    said = []
+    for name in names:
+        try:
+            found[name] = hooks.status(name, run.environ)
+            told = messages.say("hooks.on" if found[name] else "hooks.off")
+        except FileUnusable as error:
+            if agent:
+                raise
+            found[name], told = None, error.message  # the others are told of all the same
+        said.append(f"{name:<12} {told}")
+    return Outcome({"agents": found}, [[(line, "")] for line in said], 3 if None in found.values() else 0)
 
 
 def remove(run: Run, agent: Agent) -> Outcome:
@@ -78,7 +107,7 @@ def remove(run: Run, agent: Agent) -> Outcome:
     return Outcome({"path": str(path), "changed": changed}, [[(said, "")]])
 
 
-def run_(run: Run, agent: Agent) -> Outcome:
+def run_(run: Run, agent: AnyAgent) -> Outcome:
     """What an agent calls: its event on standard input, what it is told on standard output; never fails or waits."""
     timer = threading.Timer(LIMIT, os._exit, (0,))
     timer.daemon = True

@@ -30,6 +30,14 @@ def holds(ascending: Array, values: Array) -> Array:
     return found
 
 
+def distinct(values: Array) -> Array:
+    """The values, each once and ascending. As `np.unique`, which loads numpy.ma: 15 ms of a cold command."""
+    ordered = np.sort(values, axis=None)
+    fresh = np.ones(len(ordered), np.bool_)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    return ordered[fresh]
+
+
 def nth(counts: Array) -> Array:
     """The place of each item within its run, from 0: 0 … c-1 for each count c, int64 [sum of the counts]."""
     found: Array = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)

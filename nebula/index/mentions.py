@@ -56,7 +56,7 @@ def merge(parts: Sequence[Mapping[str, Array]], sizes: Sequence[int]) -> dict[st
     return {
         **postings.merge(parts, sizes, "kw"),
         **postings.merge(parts, sizes, "long"),
-        "heads": np.unique(np.concatenate([part["heads"] for part in parts])),
+        "heads": ascending.distinct(np.concatenate([part["heads"] for part in parts])),
         **with_ends({name: np.concatenate([part[name] for part in parts]) for name in STORED}),
     }
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nebula.index import nearest
-from nebula.index.ascending import holds, lookup
+from nebula.index.ascending import distinct, holds, lookup
 from nebula.mindlib import tensors
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Vectors:
     def by_hash(self, hashes: Array) -> dict[int, Array]:
         """Text hash -> its pieces' vectors [p, d], for those of `hashes` that were embedded before."""
         found: dict[int, Array] = {}
-        known = np.unique(hashes)
+        known = distinct(hashes)
         for segment in self.segments:
             at = np.flatnonzero(holds(known, segment["vec_hash"]))
             if not len(at):

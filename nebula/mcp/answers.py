@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from nebula import messages
+from nebula.mindlib.record import VIA_ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,13 +34,13 @@ def dumped(data: object) -> bytes:
 
 
 def row(memory: Memory, **more: object) -> dict[str, Any]:
-    """A memory in a list; `cut` says that its text goes on."""
+    """A memory in a list, its source in the words that a tool takes; `cut` says that its text goes on."""
     text, own = memory.text, {name: getattr(memory, name) for name in TOLD}
     said = {name: short(value) for name, value in own.items() if value and (name != "say" or memory.topic)}
     whole = {"ref": memory.ref, "ledger": memory.ledger, "at": short(memory.at), "text": text[:CUT]}
     pinned = {"pinned": True} if memory.pinned else {}
     cut = {"cut": True} if len(text) > CUT else {}
-    return {**whole, "via": short(memory.via), **said, **pinned, **cut, **more}
+    return {**whole, "via": VIA_ENGLISH.get(memory.via, short(memory.via)), **said, **pinned, **cut, **more}
 
 
 def hit_row(hit: Hit) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from pydantic import ConfigDict
+from pydantic import ConfigDict, ValidationError
 
 from nebula.mcp.unreadable import answering
 
@@ -39,6 +39,15 @@ def strict(function: Callable[..., Any], name: str, hints: ToolAnnotations) -> T
     return tool
 
 
+def _wrong(failure: ValidationError) -> str:
+    """Which arguments a tool does not take, and why; what was given stands there shortened."""
+    said = [
+        f"{'.'.join(str(part)[:40] for part in one['loc'])}: {one['msg']} (got {repr(one['input'])[:60]})"
+        for one in failure.errors(include_url=False, include_context=False)[:5]
+    ]
+    return f"bad_value: {'; '.join(said)}"
+
+
 class BoundedServer(MCPServer):
     """Cuts what a refusal says, and answers what is no message."""
 
@@ -47,9 +56,9 @@ class BoundedServer(MCPServer):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if len(str(error)) > REFUSAL:
-                raise ToolError(f"{str(error)[:REFUSAL]}…") from error
-            raise
+            wrong = error.__cause__
+            told = _wrong(wrong) if isinstance(wrong, ValidationError) else str(error)
+            raise ToolError(told if len(told) <= REFUSAL else f"{told[:REFUSAL]}…") from error
 
     async def run_stdio_async(self) -> None:
         """As there, with an answer to each line that is no message."""

@@ -63,6 +63,8 @@ VIA_WORDS: Mapping[str, str] = {
     "网页": "网页",
     ECHO: ECHO,
 }
+#: A source's English word by the ledgers' own.
+VIA_ENGLISH: Mapping[str, str] = {chinese: word for word, chinese in VIA_WORDS.items() if word.isascii()}
 #: The seven dimensions of mood (spec 7), English key and Chinese name.
 EMOTIONS: Mapping[str, str] = {
     "happy": "开心",

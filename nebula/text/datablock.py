@@ -12,11 +12,12 @@ import unicodedata
 
 from nebula.text import normal
 
-#: Characters that end a line, steer a terminal, turn the direction or can't be seen; the joiner of emoji stays.
+#: Characters that end a line, steer a terminal, turn the direction or can't be seen; the joiner is judged by itself.
 _GONE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINER = "\u200d"
-#: More joiners and selectors in a row than an emoji has: a text may be hidden in them.
-_MORE_THAN_AN_EMOJI = re.compile("([\ufe0e\ufe0f\u200d]{2})[\ufe0e\ufe0f\u200d]+")
+#: The joiner and the two selectors of an emoji's look, which can't be seen: in rows of them a text can be hidden.
+_OF_EMOJI = re.compile("[\ufe0e\ufe0f\u200d]+")
+_KEYCAP = "\u20e3"
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _PRINTABLE_ASCII = re.compile(r"[ -~]*")
 
@@ -25,9 +26,22 @@ def escaped(text: str) -> str:
     """One line that opens and closes nothing: `&`, `<` and `>` as entities, controls and line ends as a space."""
     if not _PRINTABLE_ASCII.fullmatch(text):
         text = "".join(" " if unicodedata.category(c) in _GONE and c != _JOINER else c for c in text)
-        text = _MORE_THAN_AN_EMOJI.sub(r"\1", text.translate(normal.UNSEEN))
+        text = _OF_EMOJI.sub(_of_emoji, text.translate(normal.UNSEEN))
     flat = re.sub(r"\s+", " ", text).strip()
     return re.sub("[&<>]", lambda found: _ENTITIES[found[0]], flat)
+
+
+def _of_emoji(found: re.Match[str]) -> str:
+    """What an emoji needs of joiners and selectors: one selector after a symbol, one joiner between two."""
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    if not (_is_symbol(before) or (after == _KEYCAP and before in "#*0123456789")):
+        return ""
+    selector = found[0][0] if found[0][0] != _JOINER else ""
+    return selector + (_JOINER if _JOINER in found[0] and _is_symbol(after) else "")
+
+
+def _is_symbol(character: str) -> bool:
+    return character != "" and (unicodedata.category(character) in {"So", "Sk", "Sm"} or character in "‼⁉ℹ〰")
 
 
 def fitted(text: str, room: int) -> str:

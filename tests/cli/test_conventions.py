@@ -192,7 +192,9 @@ def test_undo_is_one_more_line(nebula: Nebula, mind_dir: Path) -> None:
         shown = nebula("list", "--all", "--json").data
         assert nebula(*argv).code == 0
         before = {name: data for name, data in held(mind_dir).items() if name.endswith(".jsonl")}
-        assert nebula("undo").code == 0
+        said = nebula("undo")
+        assert (said.code, said.out.splitlines()[0]) == (0, "已撤销。")
+        assert not any(line.rstrip().endswith(("：", "-")) for line in said.out.splitlines()), said.out
         after = held(mind_dir)
         assert all(after[name].startswith(data) for name, data in before.items()), argv
         living = [row["text"] for row in nebula("list", "--json").data["memories"]]

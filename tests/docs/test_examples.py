@@ -59,6 +59,14 @@ def test_help_shows_them(nebula: Nebula, monkeypatch: pytest.MonkeyPatch, langua
             assert line.split("nebula ", 1)[1].startswith(path.replace(".", " ")), path
 
 
+def test_a_group_s_help_has_the_first_of_each_of_its_commands(nebula: Nebula) -> None:
+    for group in sorted({path.partition(".")[0] for path in PATHS if "." in path}):
+        shown = examples.of(group, "zh")
+        assert 1 <= len(shown) <= max(examples.OF_A_GROUP, len(examples._ZH.get(group, "").splitlines()))
+        said = nebula(group, "-h").out
+        assert all(f"    {line}\n" in said for line in shown), group
+
+
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE])
 def test_they_run(
     path: str, place: Path, mind_dir: Path, typed: Callable[[str], Said], monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,14 @@ def test_pages_make_the_whole_text(text: str, other: str) -> None:
         assert shown["next"] > at
         at = shown["next"]
     assert "".join(parts) == text
+
+
+@pytest.mark.parametrize(
+    ("via", "told"),
+    [("他说的", "user"), ("我自己想的", "self"), ("工具", "tool"), ("网页", "web"), ("回声", "echo"), ("x", "x")],
+)
+def test_a_source_is_told_in_the_words_that_tools_take(via: str, told: str) -> None:
+    assert answers.row(memory("短", via=via))["via"] == told
 
 
 def test_past_the_end_there_is_nothing() -> None:
