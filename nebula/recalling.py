@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from nebula.settings import ForgettingSettings
 
 #: Characters of a query that the encoder reads.
-QUERY_CHARACTERS = 8_000
 
 
 def recall(
@@ -123,10 +123,14 @@ def seek(mind: Mind, ask: Ask, *, explain: bool = False) -> Sought:
     """Ask, and count no use; `explain` also walks a graph without weight. Raises EmptyQuery, LedgerUnusable."""
     if not ask.query.strip():
         raise EmptyQuery
+    given, ask = ask, replace(ask, query=asking.heard(ask.query))
     search, probe, notices = search_in(mind, ask.query, ask.filters, ask.as_of, whole=ask.whole)
     question = question_of(mind, ask.query, probe, ask.n, ask.as_of)
     found = ranked(search, question, mind.settings, walk=explain)
     hits = chosen(search, question, mind.settings, found, explain=explain)
+    if ask.query != given.query:
+        first, last = asking.BEGINNING, asking.HEARD - asking.BEGINNING
+        notices = [Notice("query_cut", {"first": first, "last": last}), *notices]
     return Sought(ask, search, question, found, hits, _evidence(mind, ask, search, question, found), notices)
 
 
@@ -205,21 +209,16 @@ def _replaced(mind: Mind) -> set[str]:
 
 
 def probe_of(mind: Mind, query: str) -> tuple[Probe | None, list[Notice]]:
-    """The query and its sentences as unit vectors; None and a notice where the encoder can't work.
-
-    Of a very long query its end is taken: in a dialogue that is what is being spoken of.
-    """
-    cut = [Notice("query_cut", {"characters": QUERY_CHARACTERS})] if len(query) > QUERY_CHARACTERS else []
+    """The query and its sentences as unit vectors; None and a notice where the encoder can't work."""
     try:
-        asked = asking.probe(query[-QUERY_CHARACTERS:], mind.encoder(), mind.settings.recall)
+        asked = asking.probe(query, mind.encoder(), mind.settings.recall)
     except NebulaError as error:
         return None, [Notice("dense_broken", {"reason": error.message})]
     if not mind.settings.recall.second_encoder:
-        return asked, cut
+        return asked, []
     from nebula import second
 
-    asked, told = second.probe(mind, query[-QUERY_CHARACTERS:], asked)
-    return asked, [*cut, *told]
+    return second.probe(mind, query, asked)
 
 
 def ageing_of(settings: ForgettingSettings, now: int) -> Ageing:

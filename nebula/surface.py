@@ -96,8 +96,10 @@ def answer(mind: Mind, ref: str, *, taken: bool) -> Memory:
 
 def _cosine(mind: Mind, query: str, memory: Memory) -> float:
     """The best cosine of a piece of the query with a piece of the memory; -1 without a context. Raises NotSetUp."""
+    from nebula.recall.asking import heard
+
     if not query.strip():
         return -1.0
-    encoded = mind.encoder().encode([query, memory.text])
+    encoded = mind.encoder().encode([heard(query), heard(memory.text)])
     mine, theirs = (encoded.vectors[encoded.owner == at] for at in (0, 1))
     return float((mine @ theirs.T).max())

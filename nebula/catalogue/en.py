@@ -71,7 +71,7 @@ SENTENCES: dict[str, str] = {
     "notice.missing_vectors": "{missing} of {total} have no vector yet; run `nebula embed --build`.",
     "notice.index_behind": "It is stored, but the index did not follow: {reason} The next recall catches up.",
     "notice.not_touched": "Recalled, but its use could not be counted: {reason}",
-    "notice.query_cut": "The query is long; meaning read its last {characters} characters.",
+    "notice.query_cut": "The query is long; its first {first} and last {last} characters were heard.",
     "notice.no_room": "No room within {budget} for {n}: {refs}",
     "budget.characters": "{n} characters",
     "budget.tokens": "{n} tokens (of the encoder's vocabulary)",

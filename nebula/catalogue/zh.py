@@ -71,7 +71,7 @@ SENTENCES: dict[str, str] = {
     "notice.missing_vectors": "{total} 条里有 {missing} 条还没有向量；请运行 `nebula embed --build`。",
     "notice.index_behind": "已经记下，但索引没跟上：{reason} 下次回忆时会补上。",
     "notice.not_touched": "想起来了，但没能记下这次使用：{reason}",
-    "notice.query_cut": "问句太长，语义只读了最后 {characters} 个字。",
+    "notice.query_cut": "问句太长，只听了开头 {first} 个字和最后 {last} 个字。",
     "notice.no_room": "{budget}内放不下 {n} 条：{refs}",
     "budget.characters": "{n} 字",
     "budget.tokens": "{n} 个 token（按编码器的词表）",

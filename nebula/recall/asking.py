@@ -21,12 +21,19 @@ if TYPE_CHECKING:
     from nebula.text.dates import Span
 
 
+#: Of a longer query its beginning and its end are heard, where people put what they ask around what they paste.
+HEARD, BEGINNING = 4_000, 1_000
 #: What a question for a day's doings may say beside the day.
 _HAPPENED = frozenset({
     "发生", "写", "写下", "记", "记下", "忙", "去", "事", "事情", "做", "干", "聊", "说", "过",
     "那天", "当天", "这天", "那日", "当日", "这一天", "那一天", "day",
     "happen", "happened", "happening", "going", "went", "on", "did", "done", "talk", "talked", "say", "said", "wrote",
 })  # fmt: skip
+
+
+def heard(query: str) -> str:
+    """What a query is asked with: all of it up to `HEARD` characters, else its first `BEGINNING` and the last of it."""
+    return query if len(query) <= HEARD else f"{query[:BEGINNING]}\n{query[BEGINNING - HEARD + 1 :]}"
 
 
 def terms(query: str, recall: RecallSettings) -> dict[str, float]:

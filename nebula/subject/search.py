@@ -37,7 +37,6 @@ BUILTIN_FLOOR = 0.40
 SHARE_FLOOR = 0.25
 FEW = 50  # rows; among fewer of them every word would seem common beside one that was never heard
 LIMIT = range(1, 21)
-QUERY_CHARACTERS = 8000
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def search(
     `line`: as of a line of events, with the views that were held then; None for now. A view of several parts counts
     by its best. Raises what the embedder raises.
     """
-    query = query[-QUERY_CHARACTERS:]
+    query = asking.heard(query)
     clauses = dialogue.clauses(query)
     vectors = embedder.embed([query, *(clause.text for clause in clauses)])
     partitions = [index.partition(subject, source, line) for source in sources]
