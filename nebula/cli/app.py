@@ -7,6 +7,7 @@ Help stands in the catalogue: `help.<command>` for a command, `option.<command>.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cache, partial
 from importlib import import_module
@@ -147,7 +148,17 @@ def _help(command: Any, context: Any) -> str:
     """A command's help page. On a terminal we fold it: typer stops at 50 columns and counts Chinese single."""
     if sys.stdout.isatty():
         context.terminal_width = UNFOLDED
-    return fitted(type(command).get_help(command, context))
+    return fitted(_spoken(type(command).get_help(command, context)))
+
+
+def _spoken(page: str) -> str:
+    """A page with typer's own words in the language in use."""
+
+    def said(found: re.Match[str]) -> str:
+        return messages.say(f"help.word.{found[1]}")
+
+    page = re.sub(r"^(Usage: |(?:Arguments|Options|Commands):)", said, page, flags=re.MULTILINE)
+    return re.sub(r"(?<=\[)(default: |required)(?=[^\]]*\]$)", said, page, flags=re.MULTILINE)
 
 
 def _show_help(context: Any, _: Any, asked: bool) -> None:

@@ -16,7 +16,7 @@ NoPager = Annotated[bool, typer.Option("--no-pager")]
 LockTimeout = Annotated[
     float, typer.Option("--lock-timeout", metavar="SECONDS", min=0.0, max=3600.0, show_default=False)
 ]
-Limit = Annotated[int, typer.Option("-n", "--limit", min=1, max=10_000)]
+Limit = Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, max=10_000)]
 Ledgers = Annotated[list[str] | None, typer.Option("-l", "--ledger", metavar="LEDGER")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG")]
 Vias = Annotated[list[str] | None, typer.Option("--via", metavar="VIA")]
@@ -33,4 +33,4 @@ SetValues = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE
 ProjectDir = Annotated[str | None, typer.Option("--project", metavar="DIR|URL")]
 UntilLine = Annotated[int | None, typer.Option("--until-line", metavar="N", min=0)]
 UntilTick = Annotated[str, typer.Option("--until-tick", metavar="TICK")]
-SubjectLimit = Annotated[int, typer.Option("-n", "--limit", min=1, max=20)]
+SubjectLimit = Annotated[int, typer.Option("-n", "--limit", metavar="N", min=1, max=20)]

@@ -87,14 +87,38 @@ def test_help_everywhere(nebula: Nebula, path: str, flag: str) -> None:
     """Row 2: both flags at every command, exit 0, on stdout."""
     said = nebula(*path.split("."), flag) if path else nebula(flag)
     assert said.code == 0
-    assert "Usage: nebula" in said.out
+    assert said.out.startswith("用法：nebula")
     assert "显示这段说明" in said.out
     assert said.err == ""
 
 
+@pytest.mark.parametrize(
+    ("language", "usage", "default", "required"),
+    [
+        ("zh", "用法：nebula", "[默认 8; 1<=x<=10000]", "KEY  [必填]"),
+        ("en", "Usage: nebula", "[default: 8; 1<=x<=10000]", "KEY  [required]"),
+    ],
+)
+def test_help_is_in_one_language(
+    nebula: Nebula, monkeypatch: pytest.MonkeyPatch, language: str, usage: str, default: str, required: str
+) -> None:
+    """Typer's own words, too."""
+    monkeypatch.setenv("NEBULA_LANG", language)
+    recall, getting = nebula("recall", "-h").out, nebula("config", "get", "-h").out
+    assert recall.startswith(f"{usage} recall [OPTIONS]")
+    assert default in recall
+    assert required in getting
+    if language == "zh":
+        assert not re.search(
+            r"^(Usage|Options|Arguments|Commands)|\[(default|required)",
+            recall + getting + nebula("mood", "-h").out,
+            re.MULTILINE,
+        )
+
+
 def test_help_after_other_arguments(nebula: Nebula) -> None:
     """Row 2: also after an argument; nothing is done."""
-    assert "Usage: nebula add" in nebula("add", "一条", "-h").out
+    assert nebula("add", "一条", "-h").out.startswith("用法：nebula add")
 
 
 def test_bare_command(nebula: Nebula) -> None:
