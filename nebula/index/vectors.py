@@ -17,6 +17,7 @@ import numpy as np
 
 from nebula.index import nearest
 from nebula.index.ascending import distinct, holds, lookup
+from nebula.index.threads import side_by_side
 from nebula.mindlib import tensors
 
 if TYPE_CHECKING:
@@ -172,13 +173,17 @@ def _code_scores(segment: Mapping[str, Array], queries: Array, score: Score) -> 
     """The same with the codes; off by `vec_off` at most."""
     codes = segment["vec_code"]
     found = np.empty(len(codes), np.float32)
-    wide = np.empty((CODE_BLOCK, codes.shape[1]), np.float32)
-    for start in range(0, len(codes), CODE_BLOCK):
-        block = codes[start : start + CODE_BLOCK]
-        part = wide[: len(block)]
-        part[...] = block
-        cosines = (part @ queries[0])[:, None] if len(queries) == 1 else part @ queries.T
-        found[start : start + CODE_BLOCK] = score(cosines * segment["vec_step"][start : start + CODE_BLOCK, None])
+
+    def read(first: int, last: int) -> None:
+        wide = np.empty((CODE_BLOCK, codes.shape[1]), np.float32)
+        for start in range(first, last, CODE_BLOCK):
+            block = slice(start, min(start + CODE_BLOCK, last))
+            part = wide[: block.stop - start]
+            part[...] = codes[block]
+            cosines = (part @ queries[0])[:, None] if len(queries) == 1 else part @ queries.T
+            found[block] = score(cosines * segment["vec_step"][block, None])
+
+    side_by_side(read, len(codes), CODES_FROM)
     return found
 
 

@@ -1,7 +1,7 @@
 """How fast nebula is, side by side with its yardsticks, as one Markdown table.
 
     pip install -e '.[bench]'
-    python tests/bench/speed.py [cold] [warm] [encoder] [write] [build] [--sizes 1000,10000] [--rounds 15]
+    python tests/bench/speed.py [cold] [where] [warm] [encoder] [write] [build] [--sizes 1000,10000] [--rounds 15]
 
 Without a part's name all are measured.
 Minds are invented (`parts/minds.py`) and kept in `--folder`; 1,000,000 is
@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("cold", "warm", "encoder", "write", "build")
+PARTS = ("cold", "where", "warm", "encoder", "write", "build")
 
 
 def machine() -> str:

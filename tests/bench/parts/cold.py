@@ -6,7 +6,6 @@ recall does the same work. A round's order is drawn anew: no command always foll
 
 from __future__ import annotations
 
-import compileall
 import os
 import random
 import shutil
@@ -18,7 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from tests.bench.parts import minds
-from tests.bench.parts.timing import Row
+from tests.bench.parts.timing import Row, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,10 +34,7 @@ MIDDLE = 10_000
 
 def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
     """All commands of all sizes in the same rounds."""
-    import nebula
-
-    # as an installed package has them; each process would else compile what it imports
-    compileall.compile_dir(str(Path(nebula.__file__).parent), quiet=1)
+    compiled()
     middle = MIDDLE if MIDDLE in sizes else sizes[0]
     # in a process of its own: the system counts a parent's memory as its children's peak
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import compileall
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,13 @@ class Row:
 def shown(value: float) -> str:
     """Three digits, no exponent."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def compiled() -> None:
+    """Byte-code as an installed package has it; each cold process would else compile what it imports."""
+    import nebula
+
+    compileall.compile_dir(str(Path(nebula.__file__).parent), quiet=1)
 
 
 def in_turn(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
