@@ -53,7 +53,7 @@ def _picture(run: Run, path: Path) -> Outcome:
     from nebula.mindlib import files
     from nebula.starmap import picture
 
-    found = maps.sky(run.mind())
+    found = maps.sky(run.mind(), explained=False)
     data = picture.render(found)
     files.replace(path, data)
     shown = {"file": str(path), "bytes": len(data), "stars": len(found.stars), "edges": len(found.edges)}
@@ -65,7 +65,7 @@ def sky(run: Run, *, days: Annotated[int, typer.Option("--days", metavar="N", mi
     from nebula import maps
     from nebula.starmap import terminal
 
-    found = maps.sky(run.mind())
+    found = maps.sky(run.mind(), edges=False)
     size = shutil.get_terminal_size() if sys.stdout.isatty() else None
     width = min(size.columns, 2 * (size.lines - 4)) if size else 72
     lines: list[Line] = list(terminal.rows(found.stars, width, days))

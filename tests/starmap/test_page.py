@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,20 @@ def test_without_numpy_the_same_stars_and_edges_but_of_meaning(tmp_path: Path, l
     plain = maps.sky(opened(tmp_path))
     assert plain.stars == full.stars
     assert [edge for edge in full.edges if edge[2] != 4] == list(plain.edges)
+
+
+def test_what_is_not_shown_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal shows no edges and a picture explains none: no text is cut into keywords for either."""
+    mind = opened(tmp_path)
+    for n in range(9):
+        mind.add(f"灯塔看守第{n}天 望远镜和潮汐表", tag="出行")
+    whole = maps.sky(mind)
+    monkeypatch.setattr(maps, "keywords", None)
+    plain, drawn = maps.sky(mind, edges=False), maps.sky(mind, explained=False)
+    assert plain.stars == drawn.stars == [replace(star, words=()) for star in whole.stars]
+    assert (plain.edges, drawn.edges) == ([], whole.edges)
+    assert any(star.words for star in whole.stars)
+    assert whole.edges
 
 
 def test_hostile_texts_change_nothing_of_the_page() -> None:
