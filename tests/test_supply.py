@@ -56,6 +56,18 @@ def test_what_the_project_asks_for_is_locked() -> None:
     assert wrong == [], "run .ci/lock, then .ci/supply.py list"
 
 
+def test_nothing_else_lies_at_the_top() -> None:
+    """What a try in the checkout leaves there, a mind say, is not committed by accident."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("no checkout of git")
+    top = {name.partition("/")[0] for name in done.stdout.split("\0") if name}
+    assert top == {
+        ".ci", ".gitattributes", ".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "assets", "nebula",
+        "pyproject.toml", "tests",
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "text", ["a==1", "a>=1 \\\n    --hash=sha256:0", "-i https://x/\na==1 \\\n    --hash=sha256:0", "a @ https://x/y"]
 )
