@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nebula import clock, discretion, longterm, passage
 from nebula.echo import handed_out
-from nebula.errors import BadValue, FileUnusable, NebulaError, NotSetUp
+from nebula.errors import BadValue, FileUnusable, LockedTooLong, NebulaError, NotSetUp
 from nebula.index import has_numpy
 from nebula.mindlib.record import ECHO
 from nebula.quick import dataclass
@@ -71,11 +71,15 @@ def context(
         "recalled": hits,
         "lately": _lately(view, trusted, now) if standing else [],
     }
-    told = passage.block(_longterm(mind, tact) if standing else "", _once(found, tact), budget)
+    chosen = _once(found, tact)
+    if touch and chosen["surfaced"]:
+        chosen["surfaced"], said = _claimed(mind, chosen["surfaced"][0], session)
+        notices += said
+    told = passage.block(_longterm(mind, tact) if standing else "", chosen, budget)
     if touch:
         notices += _used(mind, told.shown, session)
-    said = [replace(m, text=passage.sentence(name, m)) for name, section in told.shown.items() for m in section]
-    handed_out(mind, said, [line for line in told.text.splitlines() if not line.startswith("- [")])
+    sentences = [replace(m, text=passage.sentence(name, m)) for name, section in told.shown.items() for m in section]
+    handed_out(mind, sentences, [line for line in told.text.splitlines() if not line.startswith("- [")])
     return Context(told.text, told.shown, notices)
 
 
@@ -203,14 +207,19 @@ def _surfaced(mind: Mind, query: str, session: str, view: _Indexed | _Plain) -> 
     return [found.memory] if found.open and found.memory else []
 
 
-def _used(mind: Mind, shown: Mapping[str, Sequence[Memory]], session: str) -> list[Notice]:
-    """Write down what surfaced and what counts as recalled; a failure is a notice, the passage is told all the same."""
-    if shown.get("surfaced"):
-        from nebula import surface
+def _claimed(mind: Mind, memory: Memory, session: str) -> tuple[list[Memory], list[Notice]]:
+    """What surfaces, where no other process tells it now; where that can't be written down it is told all the same."""
+    from nebula import surface
 
-        try:
-            surface.note(mind, shown["surfaced"][0], session)
-        except NebulaError as error:
-            return [Notice("not_touched", {"reason": error.message})]
+    try:
+        return ([memory] if surface.claim(mind, memory, session) else []), []
+    except LockedTooLong:
+        return [], []
+    except NebulaError as error:
+        return [memory], [Notice("not_touched", {"reason": error.message})]
+
+
+def _used(mind: Mind, shown: Mapping[str, Sequence[Memory]], session: str) -> list[Notice]:
+    """Write down what counts as recalled; a failure is a notice, the passage is told all the same."""
     refs = [memory.ref for name in USED for memory in shown.get(name, ())]
     return mind.touch(refs, session) if refs else []

@@ -31,6 +31,8 @@ HOST_TIMEOUT = 10  # seconds after which the host gives up; the hook itself give
 BUDGET = 2000  # characters
 _WISH = re.compile(r"\s*(?:请?记住|(?:please )?remember(?: this)?)\s*[:：]\s*(\S.*)", re.DOTALL | re.IGNORECASE)
 
+#: Half a surrogate pair as JSON escapes it, which is no character: a host that cuts a prompt within one sends it.
+_HALF = re.compile(rb"(?i)(\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|\\ud[89a-f][0-9a-f]{2}")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*')
 
 
@@ -193,7 +195,7 @@ def _backup(path: Path) -> Path:
 def answer(name: str, given: bytes, mind: Mind) -> dict[str, Any] | None:
     """What the host is told for one of its events; None where there is nothing to tell. Raises NebulaError."""
     host = HOSTS.get(name, OTHER)
-    asked = orjson.loads(given)
+    asked = _event(given)
     event, session = asked["hook_event_name"], str(asked.get("session_id", ""))
     if event not in (host.start, host.prompt) or (mind.store.in_folder and not mind.folder.is_dir()):
         return None
@@ -203,6 +205,13 @@ def answer(name: str, given: bytes, mind: Mind) -> dict[str, Any] | None:
         parts.append(mind.context(prompt, budget=BUDGET, session=session, standing=event == host.start).text)
     text = "\n".join(part for part in parts if part)
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}} if text else None
+
+
+def _event(given: bytes) -> Any:
+    try:
+        return orjson.loads(given)
+    except orjson.JSONDecodeError:
+        return orjson.loads(_HALF.sub(lambda found: found[1] or rb"\ufffd", given))
 
 
 def _remembered(mind: Mind, prompt: str, session: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Find = Callable[[str], Memory | None]
 
+LOCK = ".surface.lock"
 _KEYS = (b'"night"', b'"undo"', b'"surfaced"', b'"taken"')
 
 
@@ -40,11 +41,11 @@ class Surfaced:
 def surface(mind: Mind, query: str = "", session: str = "") -> Surfaced:
     """The last night's candidate in the context at hand; where it passes all gates that is written down.
 
-    Without a context the first gate stays shut. Raises WriteFailed, LedgerUnusable.
+    Without a context the first gate stays shut. Raises WriteFailed, LockedTooLong, LedgerUnusable.
     """
     found = look(mind, query, session)
-    if found.memory and found.open:
-        note(mind, found.memory, session)
+    if found.memory and found.open and not claim(mind, found.memory, session):
+        return look(mind, query, session)
     return found
 
 
@@ -79,10 +80,19 @@ def _told(mind: Mind, *, nominated: bool = False) -> list[dict[str, Any]]:
     return mind.store.telling(CHANGES, _KEYS, first=nominated)
 
 
-def note(mind: Mind, memory: Memory, session: str) -> None:
-    """Write down that a memory surfaced. Raises WriteFailed, LockedTooLong."""
-    line = {"at": clock.write(mind.now()), "ref": memory.ref, "surfaced": session}
-    mind.store.append_lines(CHANGES, [line], durable=True)
+def claim(mind: Mind, memory: Memory, session: str) -> bool:
+    """Write down that a memory surfaces; -> whether it is this caller who tells it: of several at once one does.
+
+    Raises WriteFailed, LockedTooLong.
+    """
+    with mind.store.lock(LOCK):
+        again = look(mind, "", session, mind.find)
+        # the first gate is the context, which is the caller's
+        if again.memory is None or again.memory.ref != memory.ref or not all(gate.open for gate in again.gates[1:]):
+            return False
+        line = {"at": clock.write(mind.now()), "ref": memory.ref, "surfaced": session}
+        mind.store.append_lines(CHANGES, [line], durable=True)
+    return True
 
 
 def answer(mind: Mind, ref: str, *, taken: bool) -> Memory:

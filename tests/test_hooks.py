@@ -191,6 +191,16 @@ def test_what_an_agent_is_told(mind_dir: Path) -> None:
     assert (written.text, written.via, written.by, written.session) == ("我对花生过敏", "他说的", "hook", "s1")
 
 
+def test_a_prompt_that_was_cut_within_a_character(mind_dir: Path) -> None:
+    """Half an emoji at its end is no character; a whole one stays."""
+    mind = Mind(mind_dir)
+    mind.add("渡轮改到七点开")
+    given = json.dumps(prompt("记住：渡轮 🚢 停开")).encode().replace(rb"\u505c\u5f00", rb"\u505c\ud83d")
+    told = hooks.answer("claude-code", given, mind)
+    assert told is not None
+    assert mind.get("n2").text == "渡轮 🚢 停\ufffd"
+
+
 @pytest.mark.process
 def test_a_missing_a_broken_and_a_locked_mind(tmp_path: Path) -> None:
     """Silence and exit 0; a missing mind is not made; a locked one delays by less than the limit."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from nebula import night, surface
-from nebula.errors import NotSurfaced
+from nebula.errors import LockedTooLong, NotSurfaced, WriteFailed
 from nebula.mind import Mind
 from tests.invented import DrawnEncoder
 
@@ -44,6 +46,34 @@ def test_in_its_context_it_surfaces_once_a_session(folder: Path) -> None:
     later = surface.surface(opened(folder, 24 * 8), TEXT, "s1")
     assert [gate.name for gate in later.gates if not gate.open] == ["frequency"]
     assert surface.surface(opened(folder, 24 * 8), TEXT, "s2").open
+
+
+def test_of_several_at_once_one_tells_it(folder: Path) -> None:
+    """As prompts of one session that come together: each looks while the gates are open, one alone tells."""
+    ready = threading.Barrier(6)
+
+    def told(_: int) -> bool:
+        mind = opened(folder, 1)
+        ready.wait()
+        return "surfaced" in mind.context(TEXT, session="s1").shown
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(told, range(6))) == 1
+    assert (folder / "changes.jsonl").read_bytes().count(b'"surfaced"') == 1
+    assert not surface.claim(opened(folder, 1), opened(folder, 1).get("n1"), "s1")
+
+
+def test_what_can_t_be_written_down_is_told_all_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not while another holds the lock: that one may be telling it."""
+    for error, shown in ((WriteFailed(folder, "full"), True), (LockedTooLong(folder, 1.0), False)):
+
+        def failing(*_: object, error: Exception = error) -> bool:
+            raise error
+
+        monkeypatch.setattr(surface, "claim", failing)
+        told = opened(folder, 1).context(TEXT, session="s1")
+        assert ("surfaced" in told.shown) is shown
+        assert [notice.code for notice in told.notices if notice.code == "not_touched"] == ["not_touched"][: int(shown)]
 
 
 def test_without_a_context_it_stays_below(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Cold processes: recall, add, subject search and --help against an interpreter that imports numpy and typer.
+"""Cold processes: recall, context, add, subject search and --help against an interpreter that imports numpy and typer.
 
 `add` writes to the minds that `recall` reads, a text a round. `--nearest` shows hits whatever the floor says, so every
 recall does the same work. A round's order is drawn anew: no command always follows the same other one.
@@ -47,7 +47,7 @@ def rows(folder: Path, sizes: Sequence[int], rounds: int) -> Iterator[Row]:
         yardstick = 0.0 if name in {FLOOR, TYPER} else median(taken[to])
         yield Row(f"{name}, peak {peak[name]} MB", values, "ms", to if yardstick else "", yardstick)
     pairs = [(f"cold `recall`, {size:,}", f"cold `recall`, {middle:,}") for size in sizes if size > middle]
-    pairs += [(f"cold `add`, {size:,}", f"cold `recall`, {size:,}") for size in sizes]
+    pairs += [(f"cold `{name}`, {size:,}", f"cold `recall`, {size:,}") for name in ("add", "context") for size in sizes]
     pairs += [(f"cold `recall`, {middle:,}{CHANGED}", f"cold `recall`, {middle:,}")]
     for name, other in pairs:
         yield Row(f"{name}: time", [median(taken[name]) / median(taken[other])], "×", other)
@@ -70,6 +70,8 @@ def _commands(folder: Path, sizes: Sequence[int], middle: int) -> dict[str, list
     for size in sizes:
         mind = str(minds.mind(folder, size))
         commands[f"cold `recall`, {size:,}"] = [*recall, mind]
+        context = [program, "context", "--query", minds.QUERIES[0], *now, "--mind", mind]
+        commands[f"cold `context`, {size:,}"] = context
         commands[f"cold `add`, {size:,}"] = [program, "add", SAID, *now, "--mind", mind]
     commands[f"cold `recall`, {middle:,}{CHANGED}"] = [*recall, str(_with_changes(folder, middle))]
     project = ["--project", str(_subject(folder, program))]
