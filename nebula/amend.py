@@ -111,6 +111,8 @@ def undo(mind: Mind) -> Undone:
 
     Recalls are no commands, and a night is taken back by `night.undo`. Raises NothingToUndo, WriteFailed.
     """
+    from nebula.echo import take_back
+
     lines = mind.store.events(CHANGES)
     memories = mind.store.read_all().memories
     gone = changes.undone_runs(lines)
@@ -123,6 +125,7 @@ def undo(mind: Mind) -> Undone:
     changed = sorted({str(line["ref"]) for line in lines if line.get("run") == run and "ref" in line})
     closing = [changes.set_line(now, ref, {"valid_to": now}, "undo") for ref in written]
     mind.store.append_lines(CHANGES, [changes.undo_line(now, run), *closing], durable=True)
+    take_back(mind, written)
     return Undone(run, written, changed)
 
 

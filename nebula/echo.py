@@ -23,7 +23,7 @@ from nebula.settings import check
 from nebula.text import forms, likeness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
@@ -56,6 +56,17 @@ def handed_out(mind: Mind, memories: Iterable[Memory] = (), texts: Iterable[str]
             full = file.size > LIMIT
         if full:
             files.rewrite(path, _newest, PATIENCE)
+
+
+def take_back(mind: Mind, refs: Collection[str]) -> None:
+    """Forget that some memories were shown, which an undo has closed: said again they are new. Never raises."""
+
+    def others(data: bytes) -> bytes:
+        return b"".join(raw for raw, obj in ledger.objects(data) if obj is None or obj.get("ref") not in refs)
+
+    if refs and mind.store.path(HANDED_OUT).exists():
+        with contextlib.suppress(WriteFailed, LockedTooLong):
+            files.rewrite(mind.store.path(HANDED_OUT), others, PATIENCE)
 
 
 def _line(at: int, text: str, ref: str = "", of: str = "", *, echo: bool = False) -> dict[str, Any]:

@@ -141,6 +141,8 @@ def plan(mind: Mind, mood: Mood | None = None) -> Plan:
 
 def undo(mind: Mind) -> str:
     """Take back the last night by one more line, closing its summary; -> its run. Raises NothingToUndo, WriteFailed."""
+    from nebula.echo import take_back
+
     with mind.store.lock(LOCK):
         before = _before(mind)
         earlier = nights.finished(before.lines, before.undone)
@@ -151,6 +153,7 @@ def undo(mind: Mind) -> str:
         if last.summary:
             lines.append(changes.set_line(now, last.summary, {"valid_to": now}, "undo"))
         mind.store.append_lines(CHANGES, lines, durable=True)
+    take_back(mind, [last.summary] if last.summary else [])
     return last.run
 
 

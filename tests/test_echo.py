@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from nebula import echo
+from nebula import amend, echo
 from nebula.errors import BadValue, Echoed
 from nebula.mind import Mind
 from nebula.mindlib.record import ECHO
@@ -149,6 +149,21 @@ def test_an_echo_that_was_taken_back_is_no_second_one(mind: Mind) -> None:
     mind.add(MUM)
     amend.undo(mind)
     assert [m.ref for m in mind.add(MUM).memories] == ["n5"]
+
+
+def test_what_was_undone_can_be_said_anew(mind: Mind) -> None:
+    """As an import that is taken back and made once more; what another memory says is an echo still."""
+    rows = [{"text": "码头的猫叫阿橘，怕打雷"}, {"text": "灯塔的钥匙在抽屉里"}]
+    first = mind.add_many(rows)
+    echo.handed_out(mind, [*first.memories, *mind.list().memories])
+    assert mind.add(rows[0]["text"]).memories[0].via == ECHO
+    amend.undo(mind)
+    amend.undo(mind)
+    again = mind.add_many(rows)
+    assert [(m.via == ECHO, m.w) for m in again.memories] == [(False, m.w) for m in first.memories]
+    assert not [notice for notice in again.notices if notice.code.startswith("echo")]
+    echo.handed_out(mind, again.memories)
+    assert mind.add(rows[1]["text"]).memories[0].via == ECHO
 
 
 def test_an_echo_neither_tags_nor_captures(mind: Mind) -> None:
