@@ -117,7 +117,7 @@ def undo(mind: Mind) -> Undone:
     memories = mind.store.read_all().memories
     gone = changes.undone_runs(lines)
     runs = {str(line.get("run")) for line in lines if isinstance(line.get("run"), str) and not is_night(line["run"])}
-    runs |= {memory.run for memory in memories if memory.run}
+    runs |= {memory.run for memory in memories if memory.run and not is_night(memory.run)}
     if not runs - gone:
         raise NothingToUndo
     run, now = max(runs - gone), clock.write(mind.now())

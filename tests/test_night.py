@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from nebula import clock, night
+from nebula import amend, clock, night
 from nebula.life import forgetting
 from nebula.life.consolidation import Mood
 from nebula.mind import Mind
@@ -157,6 +157,23 @@ def test_undo_takes_back_the_last_night_by_appending(tmp_path: Path) -> None:
     assert again.plan.run != first.plan.run
     assert [c.ref for c in again.plan.changes] == [c.ref for c in first.plan.changes]
     assert again.summary not in {"", first.summary}
+
+
+def test_a_command_s_undo_takes_back_no_night(tmp_path: Path) -> None:
+    """After a night with a summary, too, the last command is taken back, and nothing of the night."""
+    fill(tmp_path)
+    done = night.consolidate(opened(tmp_path))
+    assert done.summary
+    before = state(tmp_path)
+    mind = opened(tmp_path, NOW + timedelta(minutes=1))
+    (added,) = mind.add("渡轮改到七点开", supersedes="n1").memories
+    undone = amend.undo(mind)
+    assert (undone.run, undone.written, undone.changed) == (added.run, [added.ref], ["n1"])
+    after = dict(state(tmp_path))
+    after.pop(added.ref)
+    assert after == before
+    assert not mind.get("n1").is_old(clock.seconds(NOW) + 120)
+    assert not mind.get(done.summary).is_old(clock.seconds(NOW) + 120)
 
 
 def test_nothing_to_undo(tmp_path: Path) -> None:
