@@ -79,7 +79,8 @@ def context(
     if touch:
         notices += _used(mind, told.shown, session)
     sentences = [replace(m, text=passage.sentence(name, m)) for name, section in told.shown.items() for m in section]
-    handed_out(mind, sentences, [line for line in told.text.splitlines() if not line.startswith("- [")])
+    frame = [line for line in told.text.splitlines() if not line.startswith("- [")]
+    handed_out(mind, sentences, [told.text, *frame] if told.text else [])
     return Context(told.text, told.shown, notices)
 
 

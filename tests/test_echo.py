@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, echo
+from nebula import amend, echo, messages, passage
 from nebula.errors import BadValue, Echoed
 from nebula.mind import Mind
 from nebula.mindlib.record import ECHO
 from nebula.mindlib.store import HANDED_OUT
+from nebula.text import forms
 from tests.invented import DrawnEncoder
 
 if TYPE_CHECKING:
@@ -397,3 +398,39 @@ def test_a_later_one_that_is_nearly_the_same_is_not_taken_for_the_source(mind: M
     for source in written:
         again = mind.add(f"我记得：{source.text}").memories[0]
         assert (again.via, again.echo_of) == (ECHO, source.ref)
+
+
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_passages_that_are_remembered_do_not_multiply(tmp_path: Path, language: str) -> None:
+    """Every passage written back as a memory, which the next one quotes, escaped and cut: one echo in all."""
+    messages.use(language)
+    mind = opened(tmp_path)
+    mind.add("我的血型是 O 型", ledger="profile")
+    for text in (MUM, FERRY, GAUGE, "妈妈对青霉素过敏"):
+        mind.add(text)
+    for _ in range(8):
+        mind.add(mind.context("血型").text)
+    written = mind.list(n=None).memories[:-5]
+    assert [memory.via for memory in written] == [ECHO]
+    said = mind.add(f"我查到的：\n{mind.context('血型').text}\n妹妹的血型是 A 型").memories[0]
+    assert said.via != ECHO  # what stands beside a passage is heard
+
+
+def test_a_line_of_a_passage_says_what_the_passages_in_it_say() -> None:
+    """Tags, titles and what stands before each memory fall off, escaped as often as handed on; cut anywhere."""
+    line = (
+        "- [n6 2026-05-01 他说的] &lt;memory-fcf3a12517e6&gt; 以下是记忆。 "
+        "[你是谁] - [p1 2026-05-01 他说的] 血型是 O 型 [想起] "
+        "- [n5 2026-05-01 回声] &amp;lt;memory-e072a3696026&amp;gt; 渡轮 - [n2 2026-0…"
+    )
+    said = [forms.joined(tokens) for tokens in forms.parts(line)]
+    assert said == ["以下是记忆", "血型是o型", "渡轮"]
+    assert [forms.joined(tokens) for tokens in forms.parts(line[: line.index("3696026")] + "…")] == said[:2]
+
+
+@pytest.mark.parametrize("language", messages.LANGUAGES)
+def test_the_titles_of_a_passage_are_known(language: str) -> None:
+    messages.use(language)
+    for section in ("longterm", *passage.SECTIONS):
+        title = messages.say(f"passage.{section}")
+        assert forms._TITLE.fullmatch(f"[{title}]"), title

@@ -18,6 +18,7 @@ _JOINER = "\u200d"
 #: The joiner and the two selectors of an emoji's look, which can't be seen: in rows of them a text can be hidden.
 _OF_EMOJI = re.compile("[\ufe0e\ufe0f\u200d]+")
 _KEYCAP = "\u20e3"
+_BLOCK = re.compile(r"<memory-([0-9a-f]{12})>\n(.*?)\n</memory-\1>", re.DOTALL)
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _PRINTABLE_ASCII = re.compile(r"[ -~]*")
 
@@ -63,3 +64,10 @@ def boundary(body: str) -> str:
     So a run can be repeated and a prompt be cached, and yet nobody who writes a memory can name the tag it will be in.
     """
     return hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def without_blocks(text: str) -> str:
+    """A text without the whole blocks in it, which their marks prove to be ours."""
+    if "<memory-" not in text:
+        return text
+    return _BLOCK.sub(lambda found: "\n" if boundary(found[2]) == found[1] else found[0], text)

@@ -11,7 +11,7 @@ import re
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from nebula.text import normal
+from nebula.text import datablock, normal
 from nebula.text.words import RUNS, unspaced
 
 if TYPE_CHECKING:
@@ -71,6 +71,18 @@ _BEFORE = re.compile(
 )
 _BEHIND = re.compile(rf"(?:{_MARK}|{_DATE}|{_REF})*$")
 _LISTED = re.compile(rf"^{_MARK}*{_REF}|{_REF}{_MARK}*$")
+#: The tags of a passage for a prompt (see `text.datablock`), one of them perhaps cut, and the titles in it.
+_TAG = re.compile(r"</?memory-[0-9a-f]{1,12}(?:>|(?=[…&\s]|$))")
+_TITLE = re.compile(
+    r"\[(?:长期笔记|我是谁|你是谁|最近|到期的约定|分寸|想起|浮起"
+    r"|Long-term notes|Who I am|Who you are|Lately|Promises due|Tact|Comes to mind|Came up by itself)\]"
+)
+#: What stands before a memory in it, which may be all that the cut left of the last one.
+_ITEM = re.compile(rf"(?:^|\s)-\s\[{_REF}(?: (?:{_DATE}|\?) [^\[\]\s]{{1,20}}\]|[^\[\]\n]*…)", re.MULTILINE)
+_CUT = re.compile(r"\S*…$", re.MULTILINE)  # a word that the cut may have gone through
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+PASSAGE = "passageꞏ"  # a word that nobody writes
+NESTED = 16  # passages within a passage that are looked into
 #: Lines that explain a hit.
 _EXPLAINS = re.compile(
     r"\s*(?:[词义图时]#\d+ \d|(?:[词义图时]|说话人|speaker|RRF) \d|图 ← |w \d[\d.]*(?:\s|$)"
@@ -116,13 +128,15 @@ def _spoken(folded: str) -> str:
 def parts(text: str) -> list[list[str]]:
     """The tokens of what a text says, line by line, wrappings fallen off; a JSON document gives its texts.
 
-    A line that only introduces others (it ends in a colon) says nothing itself.
+    A line that only introduces others (it ends in a colon) says nothing itself. A whole passage for a prompt counts as
+    the mere word for one: whatever it holds was said, and the next one holds it, too.
     """
-    lines = [line.rstrip() for line in _out_of_json(text).split("\n") if not _EXPLAINS.match(line)]
+    text, whole = datablock.without_blocks(text), text
+    lines = [line.rstrip() for line in _out_of_passage(_out_of_json(text)).split("\n") if not _EXPLAINS.match(line)]
     if len(lines) > 1:
         lines = [line for line in lines if not line.endswith((":", "："))]
     found = [tokens(unwrapped(line)) for line in lines]
-    return [one for one in found if one]
+    return [one for one in found if one] or ([] if text == whole else [[PASSAGE]])
 
 
 def unwrapped(line: str) -> str:
@@ -132,6 +146,22 @@ def unwrapped(line: str) -> str:
     start = (_BEFORE if listed else _MARKS).match(bare)
     bare = bare[start.end() :] if start else bare
     return (bare[:-TAIL] + _BEHIND.sub("", bare[-TAIL:]) if listed else bare) or line
+
+
+def _out_of_passage(text: str) -> str:
+    """A text with the lines of a passage for a prompt on lines of their own, also of one that stands in it escaped."""
+    if "memory-" not in text:
+        return text
+    plain = text
+    for _ in range(NESTED):
+        before = plain
+        for entity, character in _ENTITIES:
+            plain = plain.replace(entity, character)
+        if plain == before:
+            break
+    if not _TAG.search(plain):
+        return text
+    return _CUT.sub("", _ITEM.sub("\n", _TITLE.sub("\n", _TAG.sub("\n", plain))))
 
 
 def _out_of_json(text: str, depth: int = 3) -> str:

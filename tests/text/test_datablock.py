@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nebula.text import datablock
+from nebula.text import datablock, normal
 
 
 @given(st.text())
@@ -25,6 +25,7 @@ def test_escaped_text_is_one_line_and_comes_back(text: str) -> None:
     assert not [c for c in shown if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
     kept = "".join(c if c == "\u200d" or unicodedata.category(c)[0] != "C" or ord(c) > 0xE0FFF else " " for c in text)
     judged = {c for c in text if unicodedata.category(c) in {"Cn", "Co"} or c in "\ufe0e\ufe0f\u200d"}
+    judged |= {c for c in text if ord(c) in normal.UNSEEN}
     if not judged or text == "👩\u200d🚀 &lt;b&gt;":
         assert html.unescape(shown) == html.unescape(html.escape(" ".join(kept.split()), quote=False))
 
@@ -46,6 +47,16 @@ def test_a_word_is_one_word(text: str) -> None:
 )
 def test_words(text: str, word: str) -> None:
     assert datablock.word(text) == word
+
+
+def test_a_block_is_known_by_its_mark() -> None:
+    """One whose mark is not its body's hash is anybody's text and stays."""
+    body = "以下是记忆\n- [n1] 海"
+    whole = f"<memory-{datablock.boundary(body)}>\n{body}\n</memory-{datablock.boundary(body)}>"
+    assert datablock.without_blocks(f"前{whole}后{whole}") == "前\n后\n"
+    forged = whole.replace("海", "河")
+    assert datablock.without_blocks(forged) == forged
+    assert datablock.without_blocks("a <memory-xyz> b") == "a <memory-xyz> b"
 
 
 def test_a_boundary_is_its_body_s_own() -> None:
