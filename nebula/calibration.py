@@ -23,7 +23,7 @@ from nebula.recall.floor import Nulls
 from nebula.text import dialogue, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 GROWN = 1.25
 #: Kinds of query, each with stock queries of its own: by script, and a few words and dialogues beside sentences.
 KINDS = ("han", "latin", "han-short", "latin-short", "han-dialogue", "latin-dialogue")
+LATIN = tuple(kind for kind in KINDS if kind.startswith("latin"))  # what a second encoder is asked
 #: Characters of a short query in Han script, words of one in Latin script.
 SHORT = {"han": 6, "latin": 3}
 
@@ -70,15 +71,18 @@ def queries() -> list[tuple[str, str]]:
     return [(obj["kind"], obj["query"]) for obj in map(orjson.loads, lines)]
 
 
-def make(found: Sequence[tuple[str, str]], encoder: Encoder, recall: RecallSettings) -> Stock:
-    """Stock queries as the routes are asked them. Raises what the encoder raises."""
+def make(found: Sequence[tuple[str, str]], encoder: Encoder, recall: RecallSettings, instruction: str = "") -> Stock:
+    """Stock queries as the routes are asked them, behind the instruction that the model wants.
+
+    Raises what the encoder raises.
+    """
     import numpy as np
 
     from nebula.index.hashing import h64
     from nebula.recall import asking
 
     terms = [asking.terms(query, recall) for _, query in found]
-    encoded = encoder.encode([query for _, query in found])
+    encoded = encoder.encode([instruction + query for _, query in found])
     first = np.searchsorted(encoded.owner, np.arange(len(found)))
     return Stock(
         np.array([KINDS.index(kind) for kind, _ in found], np.uint8),
@@ -97,41 +101,53 @@ def _shipped() -> tuple[Stock, dict[str, str]]:
     return Stock(**arrays), meta
 
 
-#: Stocks worked out here, by all that they depend on: a build asks for one a kind, and may pay an endpoint for each.
-_made: dict[tuple[str, str, bool], Stock] = {}
+#: Stocks worked out here, by all that they depend on: each text may be paid for at an endpoint.
+_made: dict[tuple[str, str, bool, str, str], Stock] = {}
 
 
-def stock(encoder: Encoder, recall: RecallSettings) -> Stock:
-    """The stock under an encoder and settings; worked out once where they are not those it ships for."""
+def stock(encoder: Encoder, recall: RecallSettings, kind: str, instruction: str = "") -> Stock:
+    """The stock under an encoder and settings, of a kind at least; worked out once where none ships for them."""
     shipped, meta = _shipped()
-    if (meta["key"], meta["tokens"]) == (encoder.key, recall.tokens) and recall.clauses:
+    if (meta["key"], meta["tokens"], instruction) == (encoder.key, recall.tokens, "") and recall.clauses:
         return shipped
-    key = (encoder.key, recall.tokens, bool(recall.clauses))
+    key = (encoder.key, recall.tokens, bool(recall.clauses), kind, instruction)
     if key not in _made:
-        _made[key] = make(queries(), encoder, recall)
+        _made[key] = make([one for one in queries() if one[0] == kind], encoder, recall, instruction)
     return _made[key]
 
 
 def judge(
-    query: str, found: Evidence, index: Index, encoder: Encoder, recall: RecallSettings, folder: Path | None
+    query: str,
+    found: Evidence,
+    index: Index,
+    encoder: Encoder,
+    recall: RecallSettings,
+    folder: Path | None,
+    second: Callable[[str], Nulls | None] | None = None,
 ) -> float:
-    """How far a query's clearest find stands out from what its kind of stock queries find, in floors (recall.floor)."""
+    """How far a query's clearest find stands out from what its kind of stock queries find, in floors (recall.floor).
+
+    `second`: what those of a kind find under a second encoder, asked where there is evidence of it.
+    """
     kind = kind_of(query)
-    evidence = floor.evidence(found, nulls(index, kind, encoder, recall, folder))
+    other = second(kind) if second and found.second is not None else None
+    evidence = floor.evidence(found, nulls(index, kind, encoder, recall, folder), other, recall.second_share)
     return floor.in_floors(evidence, recall.floor, short=kind.endswith("-short"))
 
 
-def nulls(index: Index, kind: str, encoder: Encoder, recall: RecallSettings, folder: Path | None) -> Nulls:
+def nulls(
+    index: Index, kind: str, encoder: Encoder, recall: RecallSettings, folder: Path | None, instruction: str = ""
+) -> Nulls:
     """What the stock queries of a kind find, from the file in the index's `folder` or taken anew and put there.
 
     No folder: taken anew and kept nowhere. A file that can't be read or written costs time alone.
     """
-    key = f"median {encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}"
+    key = f"median {encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}{instruction}"
     kept = _read(folder / parts.FLOOR) if folder else {}
     mine = kept.get(kind, {})
     if mine.get("key") == key and mine["n"] / GROWN <= index.table.n <= mine["n"] * GROWN:
         return Nulls(_pair(mine["cosine"]), _pair(mine["share"]))
-    found = measure(index, stock(encoder, recall), KINDS.index(kind), recall)
+    found = measure(index, stock(encoder, recall, kind, instruction), KINDS.index(kind), recall)
     if folder:
         with contextlib.suppress(NebulaError):
             entry = {"key": key, "n": index.table.n, **asdict(found)}

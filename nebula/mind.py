@@ -344,7 +344,9 @@ class Mind:
         if self.settings.recall.second_encoder:
             from nebula import second
 
-            second.over(self, index, None, progress)
+            over = second.over(self, index, None, progress)
+            for kind in calibration.LATIN if self.settings.recall.floor and index.table.n else ():
+                second.nulls(self, over, kind, keep=True)
         return built
 
     def peek(self) -> Built:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from nebula.mind import Mind
     from nebula.recall.budget import Budget
+    from nebula.recall.floor import Nulls
     from nebula.recall.hit import Hit, Probe
     from nebula.recall.modulation import Ageing
     from nebula.recall.recollect import Ranked, Search
@@ -184,7 +185,14 @@ def _evidence(mind: Mind, ask: Ask, search: Search, question: Question, found: R
 
     assert isinstance(search, MappedSearch)
     folder = None if ask.as_of or ask.whole else mind.cache().folder
-    return calibration.judge(ask.query, clearest, search.index, mind.encoder(), mind.settings.recall, folder)
+    index = search.index
+
+    def second(kind: str) -> Nulls | None:
+        from nebula import second
+
+        return second.nulls(mind, index, kind, keep=folder is not None)
+
+    return calibration.judge(ask.query, clearest, index, mind.encoder(), mind.settings.recall, folder, second)
 
 
 def question_of(mind: Mind, query: str, probe: Probe | None, n: int, as_of: datetime | None) -> Question:

@@ -1,8 +1,8 @@
 """A second encoder for what is mainly in Latin script: added, used and removed; without one nothing here is loaded.
 
 A query in Latin script is asked under both encoders, and memories in Latin script have vectors of both; how the two
-are mixed is `recall.mixed`'s business. What else meaning does (the graph's edges, duplicates, digests, the floor)
-stays the bundled encoder's.
+are mixed is `recall.mixed`'s business, and so is its part of what says that nothing is remembered. What else meaning
+does (the graph's edges, duplicates, digests) stays the bundled encoder's.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nebula.index.catchup import Embedder
     from nebula.index.view import Index
     from nebula.mind import Mind
+    from nebula.recall.floor import Nulls
     from nebula.recall.hit import Probe
 
 SETTING = "recall.second_encoder"
@@ -133,6 +134,21 @@ def over_or_told(
         return index, [_broken(error)]
     waiting = found.second_waiting
     return found, [Notice("second_behind", {"waiting": waiting})] if waiting else []
+
+
+def nulls(mind: Mind, index: Index, kind: str, *, keep: bool) -> Nulls | None:
+    """What stock queries of a kind find under the second encoder; None where it can't work."""
+    from nebula import calibration
+
+    if index.second is None:
+        return None
+    try:
+        found, encoder = _opened(mind)
+        folder = _folder(mind) if keep else None
+        over = replace(index, vectors=index.second)
+        return calibration.nulls(over, kind, encoder, mind.settings.recall, folder, found.query)
+    except NebulaError:
+        return None
 
 
 def adopt(mind: Mind, other: Path) -> int:

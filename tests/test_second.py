@@ -177,6 +177,23 @@ def test_the_mixture_is_the_one_written_down(tmp_path: Path) -> None:
     assert [part.name for part in told.parts][-2:] == ["second", "speaker"]
 
 
+def test_silence_asks_both(tmp_path: Path) -> None:
+    """A copy of the bundled weights finds the same as they do; stock figures of its own are kept beside its vectors."""
+    mind = mind_of(tmp_path / "mind", *ENGLISH, "猫在睡觉", **{"recall.floor": 1.1})
+    queries = ("where is the red cat sleeping", "who plays the piano", "what does the stock market say", "猫在哪里")
+    before = [mind.recall(query, touch=False).evidence for query in queries]
+    twin = added.add(bundled_folder())
+    again = mind.under({**mind.overrides, second.SETTING: twin.name})
+    again.build()
+    kept = again.cache().folder.with_name(f"{again.cache().folder.name}-second") / parts.FLOOR
+    assert json.loads(kept.read_bytes()).keys() == {"latin", "latin-short", "latin-dialogue"}
+    after = [again.recall(query, touch=False).evidence for query in queries]
+    assert after == pytest.approx(before, abs=0.02)
+    other = mind.under({**mind.overrides, second.SETTING: added.add(tiny(tmp_path / "tiny")).name})
+    assert other.recall(queries[0], touch=False).evidence != pytest.approx(before[0], abs=0.02)
+    assert other.recall(queries[3], touch=False).evidence == pytest.approx(before[3])  # Han asks the first alone
+
+
 def test_its_vectors_lie_apart_and_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder of their own, under the encoder's key, of Latin texts alone; equal texts share one, as-of works too."""
     mind = mind_of(tmp_path / "mind", *ENGLISH, ENGLISH[0], "猫在睡觉")

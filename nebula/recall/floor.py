@@ -50,13 +50,17 @@ def spread(found: Sequence[float]) -> tuple[float, float]:
     return middle, NORMAL * median(abs(value - middle) for value in found)
 
 
-def evidence(found: Evidence, nulls: Nulls) -> float:
+def evidence(found: Evidence, nulls: Nulls, second: Nulls | None = None, part: float = 0.0) -> float:
     """How far a find stands out: z of its cosine + 0.5 · z of its share, in deviations of the stock queries.
 
-    A query about nothing is around 0; below `recall.floor` (1.1) recall says that nothing is remembered.
+    A query about nothing is around 0; below `recall.floor` (1.1) recall says that nothing is remembered. Under a second
+    encoder, which has its own stock figures, its z makes up `part` of the cosine's: (1 - part) · z1 + part · z2.
     """
     cosine = (found.cosine - nulls.cosine[0]) / max(nulls.cosine[1], LEAST_COSINE)
     share = (found.share - nulls.share[0]) / max(nulls.share[1], LEAST_SHARE)
+    if second is not None and found.second is not None:
+        other = (found.second - second.cosine[0]) / max(second.cosine[1], LEAST_COSINE)
+        cosine = (1.0 - part) * cosine + part * other
     return cosine + SHARE_COUNTS * share
 
 

@@ -102,7 +102,11 @@ class Hit:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The clearest that any memory has for a query: cosine with the whole of it, share of its information (0…1)."""
+    """The clearest that any memory has for a query: cosine with the whole of it, share of its information (0…1).
+
+    `second`: the clearest cosine under a second encoder, where the query was asked under one.
+    """
 
     cosine: float
     share: float
+    second: float | None = None

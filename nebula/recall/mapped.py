@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +193,15 @@ class MappedSearch:
         if without >= 0:
             eligible = eligible.copy()
             eligible[without] = False
-        return Evidence(float(whole.max()), float(self._share[eligible].max()))
+        return Evidence(float(whole.max()), float(self._share[eligible].max()), self._second(near))
+
+    def _second(self, near: Sequence[int]) -> float | None:
+        """The clearest cosine that some rows have under the second encoder; None where none is asked or has one."""
+        if self._probe is None or self._probe.second is None or self.index.second is None:
+            return None
+        index = replace(self.index, vectors=self.index.second)
+        found = dense.scores(self._probe.second, index, np.array(near, np.int64), 0.0)
+        return None if np.isnan(found).all() else float(np.nanmax(found))
 
     def _noted(self, ranking: Ranking) -> Ranking:
         """A ranking whose rows will be looked at."""

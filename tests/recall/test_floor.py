@@ -39,6 +39,11 @@ def test_evidence_is_counted_in_deviations() -> None:
     assert floor.evidence(Evidence(0.56, 0.22), nulls) == pytest.approx(2.0 + 0.5 * 2.0)
     assert floor.evidence(Evidence(0.46, 0.0), Nulls((0.40, 0.0), (0.0, 0.0))) == pytest.approx(1.0)
     assert floor.evidence(Evidence(0.40, 0.05), Nulls((0.40, 0.0), (0.0, 0.0))) == pytest.approx(0.5)
+    second = Nulls((0.10, 0.20), (9.0, 9.0))  # a second encoder's share is the first's
+    both = Evidence(0.56, 0.22, 0.50)
+    assert floor.evidence(both, nulls, second, 0.25) == pytest.approx(0.75 * 2.0 + 0.25 * 2.0 + 0.5 * 2.0)
+    assert floor.evidence(Evidence(0.56, 0.22, 0.90), nulls, second, 0.5) == pytest.approx(0.5 * (2.0 + 4.0) + 1.0)
+    assert floor.evidence(both, nulls, None, 0.5) == floor.evidence(Evidence(0.56, 0.22), nulls) == pytest.approx(3.0)
     assert floor.in_floors(1.6, 1.6, short=False) == pytest.approx(1.0)
     assert floor.in_floors(0.96, 1.6, short=True) == pytest.approx(1.0)
 
@@ -127,7 +132,7 @@ def test_the_clearest_are_those_of_all_products() -> None:
 def test_what_ships_is_what_the_encoder_makes(mind: Mind) -> None:
     """The stock's vectors and terms beside the program are those of its queries."""
     recall = mind.settings.recall
-    shipped = calibration.stock(mind.encoder(), recall)
+    shipped = calibration.stock(mind.encoder(), recall, "han")
     made = calibration.make(calibration.queries()[:5], mind.encoder(), recall)
     assert len(shipped.kind) == len(calibration.queries())
     assert (shipped.vectors[:5].astype(float) * made.vectors).sum(axis=1) == pytest.approx(1.0, abs=1e-3)
