@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from nebula import places
-from nebula.errors import NebulaError
+from nebula.errors import LedgerUnusable, NebulaError
 from nebula.index import parts
 from nebula.mindlib import files
 from nebula.quick import dataclass
@@ -163,10 +163,10 @@ def prepare(index: Index, encoder: Encoder, recall: RecallSettings, folder: Path
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = orjson.loads(path.read_bytes())
+        found: dict[str, Any] = orjson.loads(files.read(path))
         for entry in found.values():
             _pair(entry["cosine"]), _pair(entry["share"]), float(entry["n"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (LedgerUnusable, ValueError, KeyError, TypeError, AttributeError):
         return {}
     return found
 

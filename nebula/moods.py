@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock, screen
 from nebula.drafts import emotion
-from nebula.errors import BadValue, LockedTooLong, WriteFailed, check_unicode
+from nebula.errors import BadValue, LedgerUnusable, LockedTooLong, WriteFailed, check_unicode
 from nebula.mindlib import files
 from nebula.mood import engine, sources
 from nebula.mood.expression import Feeling, feeling
@@ -168,8 +168,8 @@ def state_file(mind: Mind) -> dict[str, Any]:
     if mind.store.cover() is not None:
         return {}
     try:
-        found = orjson.loads((mind.store.local / STATE).read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        found = orjson.loads(files.read(mind.store.local / STATE))
+    except (LedgerUnusable, orjson.JSONDecodeError):
         return {}
     return found if isinstance(found, dict) else {}
 

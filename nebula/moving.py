@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nebula import erasure
-from nebula.errors import LockedTooLong, WriteFailed
+from nebula.errors import LedgerUnusable, LockedTooLong, WriteFailed
 from nebula.mindlib import files
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import MOVING, SIDE_LEDGERS
@@ -85,9 +85,9 @@ def _read(folder: Path) -> Journal | None:
     import orjson
 
     try:
-        journal = Journal(**orjson.loads((folder / MOVING).read_bytes()))
+        journal = Journal(**orjson.loads(files.read(folder / MOVING)))
         return journal if _sound(journal) else None
-    except (OSError, ValueError, TypeError):
+    except (LedgerUnusable, ValueError, TypeError):
         return None
 
 

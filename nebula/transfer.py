@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, longterm, origins, screen, seals
-from nebula.errors import FileUnusable, LedgerUnusable, SettingsUnusable, WrongUsage
+from nebula import clock, longterm, origins, private, screen, seals
+from nebula.errors import FileUnusable, LedgerUnusable, LockedTooLong, SettingsUnusable, WriteFailed, WrongUsage
 from nebula.index import has_numpy
-from nebula.mindlib import changes
+from nebula.mindlib import changes, ledger
 from nebula.mindlib.record import FAR, LEDGERS, derived_uid, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
 from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
@@ -281,10 +281,23 @@ def _settings(mind: Mind, source: _Source, *, write: bool) -> str:
     except SettingsUnusable:
         return UNUSABLE
     if write:
-        mind.store.put_document(CONFIG, path.read_bytes())
+        mind.store.put_document(CONFIG, _unprivate(path.read_bytes()))
     return ADDED
+
+
+def _unprivate(data: bytes) -> bytes:
+    """A settings file without private passages; one that has none stays byte for byte."""
+    import orjson
+
+    if not private.marked(data):
+        return data
+    cut = private.strip_all(orjson.loads(data.removeprefix(ledger.BOM)))
+    return orjson.dumps(cut, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _adopt(mind: Mind, store: Store) -> int:
     """Vectors of an index in the source that the same model made, for texts that are the same; -> how many."""
-    return mind.adopt_vectors(store) if has_numpy() else 0
+    try:
+        return mind.adopt_vectors(store) if has_numpy() else 0
+    except (WriteFailed, LockedTooLong):  # no room for what is derived: it is made anew, the memories come all the same
+        return 0

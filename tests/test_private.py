@@ -301,3 +301,15 @@ def test_redact_and_the_setting_on_the_command_line(capsys: pytest.CaptureFixtur
     assert main(["config", "set", "privacy.secrets", "redact"]) == 0
     assert main(["add", f"第三张 {CARD}"]) == 0
     assert stands_in(mind_dir, f"第三张 {CARD}") == []
+
+
+def test_settings_keep_none_either(tmp_path: Path) -> None:
+    """Set, imported from a folder, or restored from an export: mind-config.json has no private passage."""
+    there, here, set_here = (Mind(tmp_path / name, now=lambda: NOW) for name in ("there", "here", "set"))
+    there.add("渡轮早上六点开")
+    config = {"note": "a<private>PRIVWORD</private>b", "recall": {"k": 12}}
+    (there.folder / "mind-config.json").write_text(json.dumps(config), encoding="utf-8")
+    transfer.import_folder(here, there.folder)
+    set_here.configure("summarizer.command", "summary <private>PRIVWORD</private>now")
+    assert json.loads((here.folder / "mind-config.json").read_bytes()) == {"note": "ab", "recall": {"k": 12}}
+    assert json.loads((set_here.folder / "mind-config.json").read_bytes()) == {"summarizer": {"command": "summary now"}}

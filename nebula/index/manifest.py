@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
+from nebula.errors import LedgerUnusable
 from nebula.mindlib import files
 from nebula.mindlib.store import INDEX
 from nebula.quick import dataclass
@@ -68,13 +69,13 @@ def load(folder: Path) -> Manifest | None:
     import orjson
 
     try:
-        raw: dict[str, Any] = orjson.loads((folder / NAME).read_bytes())
+        raw: dict[str, Any] = orjson.loads(files.read(folder / NAME))
         if raw["format"] != FORMAT:
             return None
         sources = {name: Source(**source) for name, source in raw["sources"].items()}
         folded = {name: Folded(**part) for name, part in raw["folded"].items()}
         return Manifest(**{"whole": False, **raw, "sources": sources, "folded": folded})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (LedgerUnusable, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 
@@ -86,11 +87,11 @@ def salvage(folder: Path) -> Manifest:
     import orjson
 
     try:
-        raw = orjson.loads((folder / NAME).read_bytes())
+        raw = orjson.loads(files.read(folder / NAME))
         vectors = {str(name): int(count) for name, count in raw["vectors"].items() if "/" not in name}
         ids = {str(kind): int(number) for kind, number in raw["next_id"].items()}
         return Manifest(model=str(raw["model"]), vectors=vectors, next_id=ids, serial=int(raw["serial"]))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (LedgerUnusable, ValueError, TypeError, KeyError, AttributeError):
         return Manifest()
 
 

@@ -6,6 +6,7 @@ until then every reader gets the files through a `Cover`, in which what is to go
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -65,14 +66,21 @@ def pending(path: Path) -> Job | None:
     """The job that is written down, None where there is none. Raises LedgerUnusable."""
     import orjson
 
-    try:
-        return Job(**orjson.loads(path.read_bytes()))
-    except FileNotFoundError:
+    if not os.path.lexists(path):  # asked for by every command
         return None
+    try:
+        job = Job(**orjson.loads(files.read(path)))
     except TypeError as error:
         raise LedgerUnusable(path, because("damaged")) from error
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise LedgerUnusable(path, reasons.of(error)) from error
+    if not isinstance(job.at, str) or not all(_are_texts(value) for name, value in vars(job).items() if name != "at"):
+        raise LedgerUnusable(path, because("damaged"))
+    return job
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 @dataclass

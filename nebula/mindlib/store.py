@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula import clock, reasons
+from nebula import clock, private, reasons
 from nebula.errors import LedgerUnusable, SettingsUnusable, StoresDiffer, WriteFailed
 from nebula.mindlib import changes as changes_module
 from nebula.mindlib import files, ledger, prefix
@@ -412,7 +412,7 @@ class Store:
         with files.job_lock(self.folder / f".{CONFIG}.lock", self.lock_timeout):
             obj = self.config()
             for key, value in changes.items():
-                put(obj, key, value)
+                put(obj, key, private.strip_all(value))
             files.replace(self.path(CONFIG), orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
     def check_writable(self) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+from nebula import private
 from nebula.errors import NotOnPostgres, SettingsUnusable, StoresDiffer, WriteFailed
 from nebula.mindlib import changes, files, ledger
 from nebula.mindlib.ledger import Damage, Line, Scan
@@ -287,7 +288,7 @@ class PostgresStore(Store):
             found = db.execute("SELECT body FROM nebula.document WHERE name = %s", [CONFIG], binary=True).fetchone()
             obj = orjson.loads(found[0]) if found else {}
             for key, value in changes.items():
-                put(obj, key, value)
+                put(obj, key, private.strip_all(value))
             put_document(db, CONFIG, orjson.dumps(obj, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
         self.config()  # what can't be read is refused, not replaced

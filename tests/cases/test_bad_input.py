@@ -106,6 +106,56 @@ def test_a_pipe_in_a_file_s_place_is_waited_for_by_nobody(mind: Path, name: str)
     assert any(name in refused(one, 3) for one in done if one.returncode == 3)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["mood-state.json", ".moving.json", ".erase.json"])
+def test_nor_one_in_the_place_of_what_the_program_keeps_for_itself(mind: Path, name: str) -> None:
+    """What can be made anew is; what can't be read and tells what must go is refused by name."""
+    (mind / name).unlink(missing_ok=True)
+    os.mkfifo(mind / name)
+    done = [nebula(mind, *argv) for argv in (("add", "又一条"), ("mood",), ("mood", "feel", "sad", ".5"), ("list",))]
+    assert {one.returncode for one in done} == ({3} if name == ".erase.json" else {0})
+    assert all(name in refused(one, 3) for one in done if one.returncode)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"at": 1, "uids": 5, "refs": None, "texts": [1]},
+        {"at": "x", "uids": [], "refs": [], "texts": [None]},
+        {"at": "x", "uids": [[1]], "refs": [{}], "texts": ["渡"], "digests": [[]]},
+        {"at": "x", "uids": [], "refs": [], "texts": [], "words": "渡"},
+        [1],
+    ],
+)
+def test_an_erase_on_record_that_nothing_wrote_is_refused_by_name(mind: Path, job: object) -> None:
+    """Values of a wrong type: exit 3 and the file's name, from the doctor too, and no report of a failure."""
+    (mind / ".erase.json").write_text(json.dumps(job))
+    for argv in (("list",), ("add", "又一条"), ("doctor", "--repair")):
+        assert ".erase.json" in refused(nebula(mind, *argv), 3)
+    assert b".erase.json" in nebula(mind, "doctor").stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"file": "notes.jsonl", "lines": 7, "why": {"a": 1}, "at": [1], "changed": 3},
+        {"file": [1], "lines": "zz", "why": ["erase"], "hash": {}},
+        {"why": "erase", "at": None, "changed": {"notes.jsonl": "x"}},
+        {"why": "erase", "at": "x", "changed": {"notes.jsonl": True}},
+    ],
+)
+def test_a_line_of_the_chain_that_nothing_wrote_is_named(mind: Path, line: object) -> None:
+    """It breaks the chain where it stands, and nothing else."""
+    nebula(mind, "doctor", "--verify")
+    before = len((mind / "chain.jsonl").read_bytes().splitlines())
+    with (mind / "chain.jsonl").open("ab") as file:
+        file.write(json.dumps(line).encode() + b"\n")
+    done = nebula(mind, "doctor", "--verify", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["data"]["broken"] == [before + 1]
+    assert nebula(mind, "doctor", "--verify").returncode == 1
+
+
 @pytest.mark.process
 def test_full_disk_cuts_back_to_what_was(mind: Path) -> None:
     """A write that fits only in part: exit 3, the ledger byte for byte as before."""
