@@ -35,6 +35,37 @@ def test_the_readme_tells_of_every_goal() -> None:
     assert sorted(named(found[1]), key=NAMES.index) == NAMES
 
 
+def test_the_readme_s_figures_are_those_of_the_table() -> None:
+    """Kills, deaths, errors, disks and inputs as FIGURES.md has them, of each command the full size."""
+    figures = (ROOT / "tests" / "torture" / "FIGURES.md").read_text("utf-8")
+    rows = {row.split("|")[1].strip(): row for row in figures.splitlines() if re.match(r"\| [RSF]\d*", row)}
+    told = (ROOT / "README.md").read_text("utf-8").partition("<!-- goals -->")[2].partition("<!-- /goals -->")[0]
+
+    def most(goal: str, pattern: str) -> int:
+        """Sum over what was attacked (the first group) of its greatest figure (the second)."""
+        found: dict[str, int] = {}
+        for name, figure in re.findall(pattern, rows[goal]):
+            found[name] = max(found.get(name, 0), int(figure))
+        return sum(found.values())
+
+    expected = [
+        f"{most(goal, pattern):,} {what}"
+        for goal, pattern, what in [
+            ("R2", r"500 kills at (\d+ B): (\d+) acknowledged", "acknowledged"),
+            ("R3", r"([\w ]+): deaths at each changing call: (\d+)", "deaths"),
+            ("R4", r"([\w ]+): errors at each write, sync and rename: (\d+)", "errors"),
+            ("R4", r"(short writes): (\d+)", "short writes"),
+            ("R6", r"(states of a disk) after a power loss: (\d+)", "disks"),
+            ("R7", r"(damaged ledgers): (\d+)", "damaged ledgers"),
+            ("S7", r"(random ids): (\d+)", "ids"),
+            ("S11", r"(folders of weights): (\d+)", "crafted weights"),
+            ("S13", r"(questions): (\d+)", "queries"),
+            ("F", r"(settings files|(?:ledgers|subjects) of any bytes|answers of a server): (\d+)", "fuzzed"),
+        ]
+    ]
+    assert [one for one in expected if one not in told] == []
+
+
 def named(table: str) -> list[str]:
     """The goals in the first column of a table."""
     names = []
