@@ -17,7 +17,7 @@ from nebula import messages, outlook, places, repair, selftest
 from nebula.errors import NebulaError, NotSetUp, StoreRefused, StoreUnreachable, short
 from nebula.index import has_numpy
 from nebula.mind import Mind, store_at
-from nebula.mindlib.record import LEDGERS
+from nebula.mindlib.record import LEDGERS, Apart
 from nebula.mindlib.store import ERASING, MOVING, SIDE_LEDGERS
 from nebula.mood import sources
 from nebula.settings import Settings, build, spread
@@ -191,6 +191,7 @@ def _memories(patient: _Patient) -> Check:
     counts: dict[str, int] = {}
     met: list[Damage] = []
     repeated: list[str] = []
+    copied: list[str] = []
     refusals: list[NebulaError] = []
     for kind in LEDGERS:
         try:
@@ -201,23 +202,25 @@ def _memories(patient: _Patient) -> Check:
         counts[kind.name] = len(reading.memories)
         met += reading.damages
         repeated += [memory.ref for memory in reading.memories if memory.repeated]
+        apart = Apart()
+        copied += [memory.ref for memory in reading.memories if apart.named(memory) is not memory]
     for name in SIDE_LEDGERS:
         try:
             met += patient.store.scan(name).damages
         except NebulaError as error:
             refusals.append(error)
-    return _counted(patient, counts, met, repeated, refusals)
+    return _counted(patient, counts, met, (repeated, copied), refusals)
 
 
 def _counted(
     patient: _Patient,
     counts: Mapping[str, int],
     met: list[Damage],
-    repeated: list[str],
+    doubles: tuple[list[str], list[str]],
     refusals: list[NebulaError],
 ) -> Check:
     damages, unknown = ([_line(one) for one in met if one.whole == whole] for whole in (False, True))
-    total = sum(counts.values())
+    total, (repeated, copied) = sum(counts.values()), doubles
     shown = " · ".join(f"{kind.chinese} {counts[kind.name]}" for kind in LEDGERS if counts.get(kind.name))
     line = _say("memories", total=total, shown=shown) if total else _say("empty")
     elsewhere = [] if total else places.other_minds(patient.environ, patient.place.folder)
@@ -226,8 +229,9 @@ def _counted(
         _say("damaged", n=len(damages), where=_some(damages)) if damages else "",
         _say("unknown_kind", n=len(unknown), where=_some(unknown)) if unknown else "",
         _say("repeated", refs=_some(repeated)) if repeated else "",
+        _say("copied", refs=_some(copied)) if copied else "",
     ]
-    status = "bad" if damages or refusals else "warn" if repeated or unknown else "ok"
+    status = "bad" if damages or refusals else "warn" if repeated or copied or unknown else "ok"
     due, overdue = _due(patient) if counts.get("promises") and not refusals else ([], [])
     hints += [
         _say("due", refs=_some(due)) if due else "",
@@ -236,7 +240,7 @@ def _counted(
     if not total and not any(hints):
         hints = [_elsewhere(elsewhere) if elsewhere else _say("first")]
     facts = {"counts": counts, "damages": damages, "repeated": repeated, "elsewhere": [str(at) for at in elsewhere]}
-    facts |= {"due": due, "overdue": overdue, "unknown": unknown}
+    facts |= {"copied": copied, "due": due, "overdue": overdue, "unknown": unknown}
     return Check("memories", status, line, _joined(hints), facts)
 
 

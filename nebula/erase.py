@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from nebula.mindlib.quotes import Sought
     from nebula.mindlib.record import Memory
 
+    _Gone = dict[tuple[str, str], tuple[Memory, str]]
+
 NAMED, MATCHES, VERSION, SAME, SUMMARY = "named", "matches", "version", "same", "summary"
 #: Reports of failures that no command was made for, which may show what it was about.
 REPORTS = "nebula-report-*.txt"
@@ -68,34 +70,39 @@ def plan(mind: Mind, refs: Sequence[str] = (), words: Sequence[str] = ()) -> Pla
     words = [word.strip() for word in words if word.strip()]
     if not refs and not words:
         raise WrongUsage("erase REF… | erase --match TEXT", "nothing_named")
-    every = mind.store.read_all().memories
+    every = mind.store.read_apart()
     by_name = {name: memory for memory in reversed(every) for name in (memory.ref, memory.uid)}
-    gone: dict[str, tuple[Memory, str]] = {}
+    gone: _Gone = {}
     folded = [normal.fold(word) for word in words]
     for ref in refs:
         memory = by_name.get(ref.strip().lower())
         if memory is None:
             raise UnknownRef(ref)
-        gone.setdefault(memory.uid, (memory, NAMED))
+        gone.setdefault(_key(memory), (memory, NAMED))
     for memory in every:
         if _says(memory, folded):
-            gone.setdefault(memory.uid, (memory, MATCHES))
+            gone.setdefault(_key(memory), (memory, MATCHES))
     _versions(gone, by_name)
     wanted = quotes.sought(memory.text for memory, _ in gone.values())
     for memory in every:
-        if memory.uid not in gone and memory.ledger != "summaries" and _says_the_same(memory, gone, wanted):
-            gone[memory.uid] = (memory, SAME)
+        if _key(memory) not in gone and memory.ledger != "summaries" and _says_the_same(memory, gone, wanted):
+            gone[_key(memory)] = (memory, SAME)
     taken = {name for memory, _ in gone.values() for name in (memory.ref, memory.uid)}
     near = []
     for memory in every:
-        if memory.uid in gone:
+        if _key(memory) in gone:
             continue
         quoted = bool(quotes.find(wanted, memory.text))
         if memory.ledger == "summaries" and (quoted or taken.intersection(memory.covers)):
-            gone[memory.uid] = (memory, SUMMARY)
+            gone[_key(memory)] = (memory, SUMMARY)
         elif quoted:
             near.append(memory.ref)
     return Plan(list(gone.values()), near, words)
+
+
+def _key(memory: Memory) -> tuple[str, str]:
+    """What tells a memory from every other (see Store.read_apart)."""
+    return memory.ledger, memory.uid
 
 
 def _says(memory: Memory, folded: Sequence[str]) -> bool:
@@ -104,22 +111,22 @@ def _says(memory: Memory, folded: Sequence[str]) -> bool:
     return any(word in text for text in said for word in folded)
 
 
-def _versions(gone: dict[str, tuple[Memory, str]], by_name: Mapping[str, Memory]) -> None:
+def _versions(gone: _Gone, by_name: Mapping[str, Memory]) -> None:
     """Add the earlier texts that memories replaced, and later ones that have much of the text still."""
     wanted = quotes.sought(memory.text for memory, _ in gone.values())
-    after = {earlier.uid: memory for memory in by_name.values() if (earlier := by_name.get(memory.supersedes))}
+    after = {_key(earlier): memory for memory in by_name.values() if (earlier := by_name.get(memory.supersedes))}
     queue = [memory for memory, _ in gone.values()]
     while queue:
         memory = queue.pop()
-        later = after.get(memory.uid)
+        later = after.get(_key(memory))
         found = [by_name.get(memory.supersedes), later if later and quotes.find(wanted, later.text) else None]
         for other in found:
-            if other is not None and other.uid not in gone:
-                gone[other.uid] = (other, VERSION)
+            if other is not None and _key(other) not in gone:
+                gone[_key(other)] = (other, VERSION)
                 queue.append(other)
 
 
-def _says_the_same(memory: Memory, gone: Mapping[str, tuple[Memory, str]], wanted: Sought) -> bool:
+def _says_the_same(memory: Memory, gone: _Gone, wanted: Sought) -> bool:
     """Whether a memory has the whole text of one that goes in it."""
     if not quotes.find(wanted, memory.text):
         return False

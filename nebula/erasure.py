@@ -91,7 +91,7 @@ def _held(store: Store) -> Any:
 def _carry_out(store: Store, job: Job) -> None:
     store = Store(store.folder, store.lock_timeout, bare=True)
     wanted, timeout, under = job.sought, store.lock_timeout, seals.key(create=True)
-    memories = store.read_all().memories
+    memories = store.read_apart()
     lines_of = steps(job, wanted, memories, under)
     chain.amend(store.folder, lambda name, then: _rechained(store, lines_of, name, then), job.at, WHY, timeout)
     for name, lines in lines_of.items():

@@ -18,7 +18,7 @@ from nebula import clock, longterm, origins, private, screen, seals
 from nebula.errors import FileUnusable, LedgerUnusable, LockedTooLong, SettingsUnusable, WriteFailed, WrongUsage
 from nebula.index import has_numpy
 from nebula.mindlib import changes, ledger
-from nebula.mindlib.record import FAR, LEDGERS, derived_uid, split_ref
+from nebula.mindlib.record import FAR, LEDGERS, Apart, derived_uid, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
 from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
 from nebula.reasons import because
@@ -76,7 +76,7 @@ def import_folder(
     """
     source = _read(mind, folder)
     uids, erased = _without_erased(source)
-    here = {memory.uid: memory.ref for memory in mind.store.read_all().memories}
+    here = {memory.uid: memory.ref for memory in mind.store.read_apart()}
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
     seen = screen.Screened(None)
     for kind, found in fresh.items():
@@ -111,7 +111,8 @@ def _read(mind: Mind, folder: Path) -> _Source:
     source = _Source(store, seals.stones(mind.store))
     for kind in LEDGERS:
         reading = store.read(kind.name)
-        source.memories[kind.name] = [_unmistakable(memory) for memory in reading.memories]
+        apart = Apart(str(obj["uid"]) for obj in store.erased(kind.name) if obj.get("uid"))
+        source.memories[kind.name] = [apart.named(_unmistakable(memory)) for memory in reading.memories]
         source.damages += reading.damages
     for name in SIDE_LEDGERS:
         found = store.scan(name)
@@ -198,9 +199,7 @@ def _moved(memory: Memory, to: Callable[[str], str]) -> Memory:
 def _missing(mind: Mind, source: _Source, name: str, uids: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(origin, line) of each line that is not here yet; told by what it says with uids for refs, and how often."""
     own = [line.obj for line in mind.store.scan(name).lines]
-    here = (
-        {origin for origin, _ in origins.of_lines(own, origins.uids(mind.store.read_all().memories))} if own else set()
-    )
+    here = {origin for origin, _ in origins.of_lines(own, origins.uids(mind.store.read_apart()))} if own else set()
     stones = source.stones
     for origin, line in origins.of_lines(source.lines[name], uids):
         if origin not in here and not stones.knows(origin) and (name not in REFERRING or _speaks(line, uids)):

@@ -131,6 +131,20 @@ def test_repeated_ids_are_listed(mind: Mind) -> None:
     assert "00000000000000ff" in found.hint
 
 
+def test_lines_with_the_uid_of_another_are_listed(mind: Mind) -> None:
+    """Copied by hand with an id of its own: named, and no longer once its uid is taken out, as the hint says."""
+    mind.add("渡轮早上六点开")
+    path = mind.folder / "notes.jsonl"
+    line = {**json.loads(path.read_bytes().splitlines()[0]), "id": 77}
+    path.write_bytes(path.read_bytes() + json.dumps(line).encode() + b"\n")
+    found = check(mind.folder, "memories")
+    assert (found.status, found.facts["copied"]) == ("warn", ["n77"])
+    assert "n77" in found.hint
+    del line["uid"]
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0] + json.dumps(line).encode() + b"\n")
+    assert check(mind.folder, "memories").facts["copied"] == []
+
+
 def test_a_ledger_that_is_a_folder(mind: Mind) -> None:
     """The others are still counted."""
     (mind.folder / "tacts.jsonl").mkdir()

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, erase, longterm, maps, moods, night
+from nebula import amend, erase, erasure, longterm, maps, moods, night
 from nebula.errors import UnknownRef, WrongUsage
 from nebula.mind import Mind
 from nebula.mindlib import chain, erasing, files, quotes, zips
@@ -138,6 +138,50 @@ def test_a_repeated_id_does_not_take_over_the_ref(tmp_path: Path) -> None:
     third = opened(folder).recall("灯塔的看守").hits[0].memory.ref
     assert third not in {"n4", second}
     assert third in {m.ref for m in opened(folder).list().memories}
+
+
+def copied_by_hand(folder: Path, number: int, text: str) -> Mind:
+    """n1 is the secret, n2 another; then a copy of n1's line, uid and all, with an id and a text of its own."""
+    mind = opened(folder)
+    mind.add(SECRET)
+    mind.add(HARMLESS[0])
+    line = orjson.loads((folder / "notes.jsonl").read_bytes().splitlines()[0])
+    with (folder / "notes.jsonl").open("ab") as file:
+        file.write(orjson.dumps({**line, "id": number, "text": text}) + b"\n")
+    return mind
+
+
+@pytest.mark.parametrize(("named", "left"), [("n1", ["n2", "n3"]), ("n3", ["n1", "n2"])])
+def test_a_line_copied_by_hand_is_another_memory(tmp_path: Path, named: str, left: list[str]) -> None:
+    """Two lines with one uid: what the plan names goes, the other stays, done once, twice or cut short."""
+    mind = copied_by_hand(tmp_path / "mind", 3, HARMLESS[1])
+    plan = erase.plan(mind, [named])
+    assert plan.refs == [named]
+    job = erasing.Job("2026-05-01T21:00:00", [m.uid for m, _ in plan.memories], plan.refs, plan.texts)
+    done = erase.erase(mind, plan)
+    assert done.left == {}
+    assert [m.ref for m in mind.store.read_all().memories] == left
+    erasure.begin(mind.store, job)  # once more, as after a kill
+    assert [m.ref for m in mind.store.read_all().memories] == left
+
+
+def test_a_copy_under_the_same_id_can_be_named_too(tmp_path: Path) -> None:
+    """Its name is a uid of its own, which the plan by words shows."""
+    mind = copied_by_hand(tmp_path / "mind", 1, HARMLESS[1])
+    (ref,) = erase.plan(mind, words=[HARMLESS[1]]).refs
+    assert erase.plan(mind, [ref]).refs == [ref] != ["n1"]
+    erase.erase(mind, erase.plan(mind, [ref]))
+    assert [m.text for m in mind.store.read_all().memories] == [SECRET, HARMLESS[0]]
+
+
+def test_one_uid_in_two_ledgers_is_two_memories(tmp_path: Path) -> None:
+    mind = copied_by_hand(tmp_path / "mind", 3, HARMLESS[1])
+    lines = (tmp_path / "mind" / "notes.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "mind" / "thoughts.jsonl").write_bytes(lines[2])
+    (tmp_path / "mind" / "notes.jsonl").write_bytes(b"".join(lines[:2]))
+    assert erase.plan(mind, words=[SECRET[:9], HARMLESS[1]]).refs == ["n1", "h3"]
+    erase.erase(mind, erase.plan(mind, ["n1"]))
+    assert [m.ref for m in mind.store.read_all().memories] == ["n2", "h3"]
 
 
 def test_earlier_and_later_texts_go_with_it(tmp_path: Path) -> None:

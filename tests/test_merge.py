@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -134,6 +135,26 @@ def test_erased_here_stays_erased(tmp_path: Path) -> None:
     told = merge.merge(there.later(1), here.folder)
     assert there.mind.get("n2").text == "灯塔的看守姓顾"
     assert [(n.code, n.facts["refs"]) for n in told.notices if n.code == "erased_there"] == [("erased_there", "n2")]
+
+
+def test_a_line_copied_by_hand_comes_along(tmp_path: Path) -> None:
+    """Two lines there with one uid are two memories here, once each however often, also after one was erased there."""
+    here, there = pair(tmp_path)
+    path = there.folder / "notes.jsonl"
+    line = orjson.loads(path.read_bytes().splitlines()[1])
+    with path.open("ab") as file:
+        file.write(orjson.dumps({**line, "id": 3, "text": "抄出来的另一条"}) + b"\n")
+    for _ in range(2):
+        merge.merge(here.later(1), there.folder)
+        assert sorted(m.text for m in here.mind.store.read_all().memories) == sorted(
+            ["渡轮早上六点开", "灯塔的看守姓顾", "抄出来的另一条"]
+        )
+    erase.erase(there.mind, erase.plan(there.mind, ["n2"]))
+    merge.merge(here.later(1), there.folder)
+    assert len(here.mind.store.read_all().memories) == 3
+    erase.erase(here.mind, erase.plan(here.mind, ["n2"]))
+    merge.merge(here.later(1), there.folder)
+    assert [m.text for m in here.mind.store.read_all().memories] == ["渡轮早上六点开", "抄出来的另一条"]
 
 
 def test_the_others_handwritten_notes_are_kept(tmp_path: Path) -> None:

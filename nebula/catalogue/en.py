@@ -351,6 +351,7 @@ SENTENCES: dict[str, str] = {
     "doctor.damaged": "{n} unreadable, the rest is fine: {where}; to move the bytes aside: nebula doctor --repair",
     "doctor.unknown_kind": "{n} of a kind unknown here, perhaps a later version's; passed over and kept: {where}",
     "doctor.repeated": "Repeated ids, the later ones go by uid: {refs}",
+    "doctor.copied": "Lines with the uid of an earlier one, copied by hand? Take out their uid: {refs}",
     "doctor.no_numpy": "No semantic retrieval: numpy is missing; words and graph work",
     "doctor.dead": "Retrieval failed its self-check: {routes}",
     "doctor.asset": "Files of the program were changed: {names}",

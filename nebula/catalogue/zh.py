@@ -345,6 +345,7 @@ SENTENCES: dict[str, str] = {
     "doctor.damaged": "{n} 行读不了，其余照常：{where}；字节都还在，移到一旁：nebula doctor --repair",
     "doctor.unknown_kind": "{n} 行不认识（也许是更新的版本写的），跳过不读，原样留着：{where}",
     "doctor.repeated": "编号重复，后来的用 uid 称呼：{refs}",
+    "doctor.copied": "这些行的 uid 与前面某行相同，像是手工复制的，删掉它们的 uid 即可：{refs}",
     "doctor.no_numpy": "语义检索没有：缺 numpy，词与图照常",
     "doctor.dead": "检索自检没通过：{routes}",
     "doctor.asset": "程序自带的文件变了：{names}",

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from nebula import reasons
 from nebula.errors import LedgerUnusable
 from nebula.mindlib import changes, files, ledger, quotes
-from nebula.mindlib.record import BY_NAME, derived_uid, reason_unreadable, split_ref, tombstone
+from nebula.mindlib.record import (
+    BY_NAME,
+    Apart,
+    derived_uid,
+    is_tombstone,
+    reason_unreadable,
+    split_ref,
+    tombstone,
+)
 from nebula.mindlib.store import CAPTURED, CHANGES, HANDED_OUT, SIDE_LEDGERS, TAGS, Namer
 from nebula.reasons import because
 
@@ -138,6 +146,11 @@ def own_uid(memory: Memory, obj: Mapping[str, Any]) -> str:
     return memory.uid if own else ""
 
 
+def _pairs(job: Job) -> set[tuple[str, str]]:
+    """(ref, uid) of what goes: a line that carries the uid of one that goes, copied by hand, is another memory."""
+    return set(zip(job.refs, job.uids, strict=False))
+
+
 def joined(lines: Lines, data: bytes) -> bytes:
     """A file's bytes as they become."""
     return b"".join(new for _, new in lines(data))
@@ -149,14 +162,17 @@ def ledger_lines(kind: str, job: Job, wanted: Sought, stone: Stone) -> Lines:
 
 
 def _ledger_lines(kind: str, job: Job, wanted: Sought, stone: Stone, data: bytes) -> list[tuple[bytes, bytes]]:
-    namer, uids = Namer(kind), set(job.uids)
+    read = ledger.objects(data)
+    gone = (obj for _, obj in read if obj is not None and reason_unreadable(obj) is None and is_tombstone(obj))
+    namer, apart, named = Namer(kind), Apart(str(obj["uid"]) for obj in gone if obj.get("uid")), _pairs(job)
     lines = []
-    for raw, obj in ledger.objects(data):
+    for raw, obj in read:
         if obj is None or reason_unreadable(obj) is not None:
             lines.append((raw, broken(raw, wanted)))
             continue
         memory = namer.memory(obj)
-        if memory is None or memory.uid not in uids:
+        memory = memory and apart.named(memory)
+        if memory is None or (memory.ref, memory.uid) not in named:
             lines.append((raw, raw))
             continue
         lines.append((raw, ledger.dump([tombstone(memory.id, job.at, *stone(memory, obj))])))

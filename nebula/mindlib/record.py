@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock
@@ -198,6 +198,26 @@ def derived_uid(ledger: str, at: str, text: str, occurrence: int) -> str:
     """The uid of a record that carries none: a hash of ledger, at, text and how many such lines came before."""
     parts = "\x1f".join((ledger, at, text, str(occurrence)))
     return hashlib.blake2b(parts.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+class Apart:
+    """Tells memories of one ledger apart whose lines carry one uid, as a line copied by hand does.
+
+    The first in the file keeps it; a later one gets another, always the same, made of the uid, its time and its text.
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        """`taken`: uids of lines that were erased, which are nobody else's."""
+        self.seen = set(taken)
+
+    def named(self, memory: Memory) -> Memory:
+        """The next memory of the ledger, under its own uid, or one of its own."""
+        uid, copies = memory.uid, 0
+        while uid in self.seen:
+            uid = derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", copies)
+            copies += 1
+        self.seen.add(uid)
+        return memory if uid == memory.uid else replace(memory, uid=uid)
 
 
 def _share(value: object) -> float | None:

@@ -19,6 +19,7 @@ from nebula.mindlib.record import (
     BY_NAME,
     FAR,
     MAX_ID,
+    Apart,
     Memory,
     derived_uid,
     following,
@@ -211,6 +212,11 @@ class Store:
         namer = Namer(kind)
         named = (namer.memory(line.obj) for line in found.lines)
         return Reading([memory for memory in named if memory is not None], found.damages)
+
+    def read_apart(self) -> list[Memory]:
+        """Every memory as it stands, each under a uid that no other line of its ledger has (see record.Apart)."""
+        apart = {kind: Apart(str(obj["uid"]) for obj in self.erased(kind) if obj.get("uid")) for kind in BY_NAME}
+        return [apart[memory.ledger].named(memory) for memory in self.read_all().memories]
 
     def erased(self, kind: str) -> list[dict[str, Any]]:
         """The tombstones of a ledger."""

@@ -35,7 +35,7 @@ _Change = tuple[str, int, bytes]
 
 def erase(store: PostgresStore, job: Job) -> None:
     """Do a job; done twice it changes nothing more. Raises LockedTooLong, StoreRefused: then nothing was done."""
-    under, memories = seals.key(create=True), store.read_all().memories
+    under, memories = seals.key(create=True), store.read_apart()
     store.connection.run(lambda db: _carry_out(db, job, memories, under))
     erasure.purge_local(store, job)
     store.forget_derived()
