@@ -17,12 +17,14 @@ from nebula.recall import asking
 from nebula.recall.hit import Filters, Question
 from nebula.recall.recollect import chosen, ranked, told_once
 from nebula.results import Notice, Recalled, missing
+from nebula.text import normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from nebula.mind import Mind
+    from nebula.mindlib.record import Memory
     from nebula.recall.budget import Budget
     from nebula.recall.floor import Nulls
     from nebula.recall.hit import Hit, Probe
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from nebula.recall.recollect import Ranked, Search
     from nebula.settings import ForgettingSettings
 
-#: Characters of a query that the encoder reads.
+#: Memories, the first of the lexical route, that are looked into for the words of a query that speaks of nothing.
+LOOKED_AT = 20
 
 
 def recall(
@@ -167,16 +170,26 @@ def search_in(
     return MappedSearch(index, mind.settings, now, filters, ageing, replaced), probe, notices
 
 
+def _holds(memory: Memory | None, said: Sequence[str]) -> bool:
+    """Whether a memory has all of some folded words in it."""
+    text = normal.fold(memory.text) if memory else ""
+    return all(word in text for word in said)
+
+
 def _evidence(mind: Mind, ask: Ask, search: Search, question: Question, found: Ranked) -> float | None:
     """How far the clearest find stands out, in floors (see recall.floor); None: not known, or not asked for.
 
-    A query that is nothing but a date is answered by what was written then, or names that date.
+    A query that is nothing but a date is answered by what was written then, or names that date; one that speaks of
+    nothing (好的, continue, ???) by its very words alone.
     """
     if not mind.settings.recall.floor:
         return None
     if question.only_dates:
         there = any(found.rankings[route].ids for route in ("time", "lexical") if route in found.rankings)
         return None if there else 0.0
+    idle = asking.speaks_of_nothing(ask.query)
+    if idle and not any(_holds(search.memory(row), idle) for row in found.rankings["lexical"].ids[:LOOKED_AT]):
+        return 0.0
     clearest = search.evidence()
     if clearest is None:
         return None

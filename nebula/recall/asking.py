@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nebula import clock
 from nebula.recall.hit import Asked, Probe
 from nebula.recall.lexical import FADING
-from nebula.text import dialogue, words
+from nebula.text import dialogue, normal, words
 from nebula.text.simplified import simplified
 
 if TYPE_CHECKING:
@@ -109,6 +109,19 @@ def _apart(query: str, now: datetime) -> tuple[str, list[tuple[str, Span]]]:
     for span in reversed(spans):
         rest = rest[: span.text_from] + " " + rest[span.text_to :]
     return rest, [(query[span.text_from : span.text_to], span) for span in spans]
+
+
+def speaks_of_nothing(query: str) -> list[str]:
+    """The words of a query that is but signs, figures, a greeting, thanks, assent, or that it go on; [] of others.
+
+    Stop words are left out unless nothing else is there; of a query without words it is itself.
+    """
+    from nebula.text.stopwords import PHATIC, STOP_WORDS
+
+    said = words.words(query)
+    if not all(word in PHATIC or word.isdigit() or len(set(word)) == 1 < len(word) for word in said):
+        return []
+    return [word for word in said if word not in STOP_WORDS] or said or [normal.fold(query.strip())]
 
 
 def _says(text: str, idle: Collection[str] = ()) -> bool:

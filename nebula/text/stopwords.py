@@ -40,4 +40,15 @@ _WORDS = """
     的话 之后 之前 以后 以前 然后 后来 现在 知道 觉得 认为 起来 出来 那时
 """
 
+_KEEPING_ON = """
+    好 好的 好吧 好呀 好啊 好嘞 你好 您好 大家好 哈喽 嗨 喂 早 早上好 上午好 下午好 晚上好 晚安 再见 拜拜 行
+    不行 可以 不可以 对 对的 是的 没事 没错 谢谢 多谢 感谢 辛苦 辛苦了 抱歉 对不起 没关系 不客气 继续 接着
+    下一步 下一个 下一 步 一步 再来 再来一个 再试 试试 再说 开始 停 停下 等等 稍等 请 请问 明白 懂 懂了 知道了 收到 了解
+    完成 换 换个 重来 加油 哈哈 哈哈哈 嘿嘿 嗯嗯 怎么办
+    yo k yep yup nope nah thank thx ty cheers sorry sure fine good great cool nice right perfect awesome continue go
+    going next proceed start stop wait done bye goodbye morning evening afternoon night lol haha hmm hm try
+"""
+
 STOP_WORDS: Final = frozenset((*_ENGLISH.split(), *_CHARACTERS, *_WORDS.split()))
+#: Stop words, and what keeps a conversation going: greetings, thanks, assent, a wish that it goes on.
+PHATIC: Final = STOP_WORDS.union(_KEEPING_ON.split())

@@ -56,6 +56,27 @@ def test_a_few_stock_queries_that_a_mind_can_answer_lift_nothing() -> None:
     assert floor.spread([]) == (0.0, 0.0)
 
 
+PHATIC = ["你好", "继续", "好的，谢谢你", "再来一个", "下一步", "嗯嗯 知道了", "？？？", "123", "xxxxxxxx", "hello",
+          "OK, thanks!", "go on", "yes please continue", "🙂"]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", PHATIC)
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_what_speaks_of_nothing_is_answered_by_nothing(tmp_path: Path, n: int, query: str) -> None:
+    """In the smallest minds, where whatever is near stands out: greetings, thanks, a wish that it goes on."""
+    mind = Mind(tmp_path, now=lambda: NOW)
+    mind.add_many([{"text": text, "at": "2026-11-30"} for text in TEXTS[:n]])
+    found = mind.recall(query, touch=False)
+    assert (list(found.hits), found.abstained) == ([], True)
+    assert mind.recall(query, touch=False, nearest=True).hits
+
+
+def test_its_very_words_answer_it(tmp_path: Path) -> None:
+    mind = Mind(tmp_path, now=lambda: NOW)
+    mind.add_many([{"text": text} for text in ("谢谢你们来看我", "房间是 123 号", "渡轮早上六点开")])
+    assert [mind.recall(query, touch=False).hits[0].memory.ref for query in ("谢谢", "123")] == ["n1", "n2"]
+
+
 @pytest.mark.parametrize("query", ["船几点出发？", "搬家去海边城市", "渡轮", "what about the tide gauge?"])
 def test_what_is_known_is_answered(mind: Mind, query: str) -> None:
     found = mind.recall(query, touch=False)
