@@ -163,8 +163,13 @@ def _whole_files(folder: Path, wanted: Sought, timeout: float) -> None:
         if path.is_file():
             files.rewrite(path, partial(cut, wanted), timeout)
     for path in [*(folder / name for name in DERIVED), *folder.glob(".*.tmp")]:
-        if path.is_file() and any(quotes.find(wanted, text) for text in erasing.readings(path.read_bytes())):
+        if path.is_file() and any(_tells(wanted, text) for text in erasing.readings(path.read_bytes())):
             path.unlink(missing_ok=True)
+
+
+def _tells(wanted: Sought, text: str) -> bool:
+    """Whether what is made again from all texts has one that goes, however short it is."""
+    return bool(quotes.find(wanted, text) or quotes.inside(wanted, text))
 
 
 def purge_local(store: Store, job: Job) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -19,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, erase, erasure, longterm, maps, moods, night
+from nebula import amend, erase, erasure, export, longterm, maps, moods, night, remains
 from nebula.errors import UnknownRef, WrongUsage
 from nebula.mind import Mind
 from nebula.mindlib import chain, erasing, files, quotes, zips
@@ -92,7 +93,7 @@ def test_the_fixture_has_it_everywhere(tmp_path: Path) -> None:
     found = files_with(tmp_path / "mind", SECRET)
     assert {"notes.jsonl", "summaries.jsonl", "longterm.md", "longterm.history.jsonl", "mood.jsonl"} <= found.keys()
     assert {"星图.html", "consolidate.log", ".longterm.md.x.tmp"} <= found.keys()
-    assert erase.left(mind, [], [SECRET]).keys() == found.keys()
+    assert remains.left(mind, [], [SECRET]).keys() == found.keys()
 
 
 def test_nothing_of_it_is_left_and_all_else_is(tmp_path: Path) -> None:
@@ -228,7 +229,7 @@ def test_words_go_wherever_they_stand(tmp_path: Path) -> None:
     assert erase.erase(mind, plan).left == {}
     assert longterm.read(mind) == f"{quotes.CUT} lives by the sea\n"
     assert [m.ref for m in mind.list().memories] == ["n3"]
-    assert erase.left(mind, [], ["ingrid"]) == {}
+    assert remains.left(mind, [], ["ingrid"]) == {}
 
 
 def test_files_that_are_not_ours_are_named_not_touched(tmp_path: Path) -> None:
@@ -289,7 +290,7 @@ def test_killed_at_every_change_it_finishes_at_the_next_command(
             assert again.get("n1").text == SECRET, "before it was written down nothing has changed"
             continue
         assert not (folder / ERASING).exists()
-        assert erase.left(again, [SECRET]) == {}, stop
+        assert remains.left(again, [SECRET]) == {}, stop
         assert files_with(folder, SECRET) == {}, stop
         assert [m.text for m in reversed(again.list(Filters(old=True), None).memories)] == HARMLESS
     else:
@@ -433,11 +434,75 @@ def test_what_recall_folds_together_erase_matches(tmp_path: Path, said: str, wor
     """Full-width, composed and cased forms of a word are that word."""
     mind = opened(tmp_path / "mind")
     mind.add(said)
-    assert erase.left(mind, (), [word])["notes.jsonl"] == 1
+    assert remains.left(mind, (), [word])["notes.jsonl"] == 1
     done = erase.erase(mind, erase.plan(mind, words=[word]))
     assert done.plan.refs == ["n1"]
     assert done.left == {}
     assert not files_with(mind.folder, said)
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("去臺灣的船票", "台湾"),
+        ("密碼ＡＢＣ９寫在門後", "abc9"),
+        ("cafe\u0301 Zwunk is shut", "caf\u00e9 zwunk"),
+        ("Die STRASSE nach Zwunk", "stra\u00dfe"),
+    ],
+)
+def test_a_word_goes_in_every_form_from_every_file(tmp_path: Path, said: str, word: str) -> None:
+    """Traditional, full-width, composed and cased forms are cut out of notes and logs as they are out of memories."""
+    mind = opened(tmp_path / "mind")
+    mind.add(HARMLESS[0])
+    longterm.write(mind, f"前面。{said}。后面\n", "")
+    moods.feel(mind, "sad", 0.5, why=f"因为{said}")
+    (mind.folder / "consolidate.log").write_text(f"摘要 {said}\n", encoding="utf-8")
+    assert {"longterm.md", "mood.jsonl", "consolidate.log"} <= remains.left(mind, (), [word]).keys()
+    done = erase.erase(mind, erase.plan(mind, words=[word]))
+    assert done.left == {}
+    assert longterm.read(mind).startswith("前面。")
+    assert longterm.read(mind).endswith("。后面\n")
+    assert quotes.CUT in longterm.read(mind)
+    assert [m.text for m in mind.list().memories] == [HARMLESS[0]]
+
+
+@pytest.mark.parametrize(
+    ("short", "longer", "other"), [("恨老板", "我恨老板", "恨"), ("I am gay", "since I am gay,", "I am gayer")]
+)
+def test_where_a_short_text_stands_in_others_is_told(tmp_path: Path, short: str, longer: str, other: str) -> None:
+    """It goes where it stands alone; what says more stays, and is named: memories beforehand, files afterwards."""
+    mind = opened(tmp_path / "mind")
+    for text in (short, f"{longer} 昨天说的", f"{other} 不相干"):
+        mind.add(text)
+    longterm.write(mind, f"{longer}\n", "")
+    moods.feel(mind, "sad", 0.5, why=longer)
+    moods.feel(mind, "sad", 0.5, why=short)
+    maps.draw(mind)
+    plan = erase.plan(mind, ["n1"])
+    assert (plan.refs, plan.near) == (["n1"], ["n2"])
+    done = erase.erase(mind, plan)
+    assert done.left == {}
+    assert done.short.keys() == {"longterm.md", "mood.jsonl"}
+    assert done.short["mood.jsonl"] == 1
+    assert not (mind.folder / "星图.html").exists(), "it is drawn again without"
+    assert longterm.read(mind) == f"{longer}\n"
+
+
+@pytest.mark.parametrize("foreign", ["escaped", "no UTF-8"])
+def test_an_export_with_a_line_of_another_program_is_looked_into(tmp_path: Path, foreign: str) -> None:
+    """JSON in JSON: a line with ASCII escapes stands in an export as text, one that is no UTF-8 as base64."""
+    mind = opened(tmp_path / "mind")
+    mind.add(HARMLESS[0])
+    line = json.dumps({"id": 2, "at": "2026-05-01T09:00:00", "text": SECRET}, ensure_ascii=foreign == "escaped")
+    raw = line.encode() + (b"\n" if foreign == "escaped" else b" \xff\n")
+    with (mind.folder / "notes.jsonl").open("ab") as file:
+        file.write(raw)
+    (mind.folder / "mine.jsonl").write_bytes(export.pack(mind))
+    (mind.folder / "mine.backup").write_bytes(json.dumps({"held": line}).encode())
+    names = {"notes.jsonl", "mine.jsonl", "mine.backup"}
+    assert remains.left(mind, (), [SECRET]).keys() == names
+    (mind.folder / "notes.jsonl").write_bytes((mind.folder / "notes.jsonl").read_bytes().replace(raw, b""))
+    assert remains.left(mind, [SECRET]).keys() == names - {"notes.jsonl"}
 
 
 def test_an_export_left_in_the_folder_is_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -487,4 +552,4 @@ def test_only_ones_own_reports_are_looked_into(tmp_path: Path, monkeypatch: pyte
     (own := shared / "nebula-report-own.txt").write_text(SECRET, encoding="utf-8")
     mind = opened(tmp_path / "mind")
     mind.add("灯塔")
-    assert erase.left(mind, [SECRET]) == {str(own): 1}
+    assert remains.left(mind, [SECRET]) == {str(own): 1}

@@ -52,6 +52,7 @@ LAYERS = (
             "moving",
             "erasure",
             "erase",
+            "remains",
             "repair",
             "export",
             "merge",

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, erase, longterm, merge, moods, night, transfer
+from nebula import amend, erase, longterm, merge, moods, night, remains, transfer
 from nebula.mind import Mind
 from nebula.mindlib.store import SIDE_LEDGERS
 from nebula.recall.hit import Filters
@@ -130,7 +130,7 @@ def test_erased_here_stays_erased(tmp_path: Path) -> None:
     done = merge.merge(here.later(1), there.folder)
     assert done.imported.erased == 1
     assert [m.ref for m in here.mind.list().memories] == ["n1"]
-    assert erase.left(here.mind, ["灯塔的看守姓顾"]) == {}
+    assert remains.left(here.mind, ["灯塔的看守姓顾"]) == {}
     assert here.mind.get("n1").hits == there.mind.get("n1").hits
     told = merge.merge(there.later(1), here.folder)
     assert there.mind.get("n2").text == "灯塔的看守姓顾"

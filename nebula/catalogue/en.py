@@ -208,6 +208,7 @@ SENTENCES: dict[str, str] = {
     "erase.near": "Share words with it and stay: {refs}",
     "erase.confirm": "Erase these for good?",
     "erase.left": "Still found in {n} places: {files}",
+    "erase.short": "Too short to be cut out of other texts, it stands in {n} places that stay as they are: {files}",
     "erase.nothing": "Nothing says this; nothing was erased.",
     "erase.subjects": "Characters of stories were not searched; `nebula subject search ID TEXT` looks into one.",
     "erase.none": "0 places left in all files",

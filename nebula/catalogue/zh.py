@@ -207,6 +207,7 @@ SENTENCES: dict[str, str] = {
     "erase.near": "与它有相同的话，保留：{refs}",
     "erase.confirm": "确定彻底抹去？",
     "erase.left": "还有 {n} 处：{files}",
+    "erase.short": "文字太短，不能从别的话里删去，还有 {n} 处写着它（只列出，没有删）：{files}",
     "erase.nothing": "没有哪里有这样的文字，什么都没动。",
     "erase.subjects": "故事里的角色没有查；可以用 `nebula subject search ID TEXT` 查某一个。",
     "erase.none": "所有文件里还剩 0 处",

@@ -35,6 +35,7 @@ def erase(
 ) -> Outcome:
     """Erase memories for good, with everything that quotes them."""
     from nebula import erase as erasing
+    from nebula import remains
 
     mind = run.mind()
     words = [_word(word) for word in match or []]
@@ -42,9 +43,9 @@ def erase(
         if not refs and not words:
             raise WrongUsage("erase --verify REF… | erase --verify --match TEXT", "nothing_named")
         texts = [mind.get(ref).text for ref in refs or []]
-        return _found(erasing.left(mind, (), [*texts, *words]))
+        return _found(remains.left(mind, (), [*texts, *words]))
     plan = erasing.plan(mind, refs or [], words)
-    if not plan.memories and not erasing.left(mind, (), words):
+    if not plan.memories and not remains.left(mind, (), words):
         return Outcome({"dry_run": dry_run, **_data(plan), "left": {}}, [[(messages.say("erase.nothing"), "")]], 1)
     if dry_run:
         return Outcome({"dry_run": True, **_data(plan)}, _lines(plan))
@@ -52,9 +53,15 @@ def erase(
         _ask(plan, [*(refs or []), *(["--match …"] if words else [])])
     done = erasing.erase(mind, plan)
     return Outcome(
-        {"dry_run": False, **_data(plan), "left": dict(done.left), "subjects_searched": False},
-        [*_lines(plan), *_found(done.left).lines],
-        1 if done.left else 0,
+        {
+            "dry_run": False,
+            **_data(plan),
+            "left": dict(done.left),
+            "short": dict(done.short),
+            "subjects_searched": False,
+        },
+        [*_lines(plan), *_found(done.left, done.short).lines],
+        1 if done.left or done.short else 0,
         notices=done.notices,
     )
 
@@ -88,11 +95,14 @@ def _lines(plan: Plan) -> list[Line]:
     return lines
 
 
-def _found(left: Mapping[str, int]) -> Outcome:
-    said = (
-        messages.say("erase.left", n=sum(left.values()), files=", ".join(left)) if left else messages.say("erase.none")
-    )
-    lines: list[Line] = [[(said, "")], [(messages.say("erase.subjects"), "dim")]]
+def _found(left: Mapping[str, int], short: Mapping[str, int] | None = None) -> Outcome:
+    said = [messages.say("erase.left", n=sum(left.values()), files=", ".join(left))] if left else []
+    if short:
+        said.append(messages.say("erase.short", n=sum(short.values()), files=", ".join(short)))
+    lines = [(text, "") for text in said or [messages.say("erase.none")]]
+    lines.append((messages.say("erase.subjects"), "dim"))
     return Outcome(
-        {"left": dict(left), "places": sum(left.values()), "subjects_searched": False}, lines, 1 if left else 0
+        {"left": dict(left), "places": sum(left.values()), "subjects_searched": False},
+        [[line] for line in lines],
+        1 if left else 0,
     )

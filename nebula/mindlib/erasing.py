@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 WRITTEN = ("longterm.md", "consolidate.log")
 QUARANTINE = "quarantine"
 WHY = "erase"
+PACKED = 3  # JSON in JSON in JSON: a line as text in an export's line, which stands in a report
 
 
 @dataclass(frozen=True)
@@ -245,16 +246,21 @@ def cut_text(wanted: Sought, data: bytes) -> bytes:
 
 
 def readings(raw: bytes) -> list[str]:
-    """What bytes may say: as UTF-8, and with JSON's escapes resolved."""
+    """What bytes may say: as UTF-8, and with JSON's escapes resolved, once or as often as JSON lies in JSON."""
+    text = raw.decode("utf-8", "replace")
+    found = [text]
+    while "\\" in text and len(found) <= PACKED and (text := _resolved(text)) != found[-1]:
+        found.append(text)
+    return found
+
+
+def _resolved(text: str) -> str:
     import re
 
-    text = raw.decode("utf-8", "replace")
-    if "\\" not in text:
-        return [text]
     simple = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
     def resolved(found: re.Match[str]) -> str:
         return chr(int(found[1], 16)) if found[1] else simple.get(found[2], found[2])
 
     joined = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", resolved, text, flags=re.DOTALL)
-    return [text, joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
+    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -77,6 +77,19 @@ def find(wanted: Sought, text: str) -> list[Span]:
     return _merged(sorted(spans))
 
 
+def inside(wanted: Sought, text: str) -> int:
+    """How often texts that are sought `alone`, in any case, stand within a text; narrow ones as words of their own."""
+    return sum(
+        len(
+            re.findall(
+                re.escape(one) if size(one) > len(one) else rf"(?<!\w){re.escape(one)}(?!\w)", text, re.IGNORECASE
+            )
+        )
+        for one in wanted.alone
+        if text.strip() != one
+    )
+
+
 def cut(wanted: Sought, text: str) -> str:
     """The text with every quote cut out, a mark in its place."""
     spans = find(wanted, text)

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nebula import amend, erase, export, longterm, moods, night, relocate, repair, verify
+from nebula import amend, export, longterm, moods, night, relocate, remains, repair, verify
 from nebula.errors import FileUnusable, WrongUsage
 from nebula.importers import exports
 from nebula.mind import Mind
@@ -181,7 +181,7 @@ def test_damaged_archives_are_refused_by_name(tmp_path: Path, packing: int) -> N
             read += 1
         with contextlib.suppress(FileUnusable):
             list(exports._exported(path))
-        assert erase._unpacked(path.name, path.read_bytes())
+        assert remains._unpacked(path.name, path.read_bytes())
     assert 0 < read < 200
 
 

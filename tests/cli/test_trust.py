@@ -54,6 +54,15 @@ def test_what_is_left_elsewhere_is_a_failed_check(nebula: Nebula, mind_dir: Path
     assert "notes.backup" in said.out
 
 
+def test_a_short_text_that_others_have_in_them_is_not_said_to_be_gone(nebula: Nebula) -> None:
+    nebula("add", "恨老板")
+    nebula("mood", "feel", "sad", ".5", "--why", "因为恨老板了")
+    said = nebula("erase", "n1", "--yes")
+    assert said.code == 1
+    assert "0 处" not in said.out
+    assert "mood.jsonl" in said.out
+
+
 def test_doctor_repairs_and_says_what_it_did(nebula: Nebula, mind_dir: Path) -> None:
     nebula("add", "渡轮早上六点开")
     with (mind_dir / "notes.jsonl").open("ab") as file:

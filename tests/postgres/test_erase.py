@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from nebula import erase, moods
+from nebula import erase, moods, remains
 from nebula.address import Address
 from nebula.errors import LockedTooLong, StoreRefused
 from nebula.mind import Mind
@@ -100,7 +100,7 @@ def test_another_host_forgets_it_too(uri: str, there: Mind, monkeypatch: pytest.
     late.build()
     assert late.index().table.n < vectors
     assert files_with(cache_of(Address(uri)), SECRET) == {}
-    assert erase.left(late, [SECRET]) == {}
+    assert remains.left(late, [SECRET]) == {}
 
 
 def test_the_lent_vector_goes(server: Server, uri: str, there: Mind) -> None:
