@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock, longterm, origins, private, screen, seals, transfer
-from nebula.mindlib import changes, ledger
+from nebula.mindlib import changes, ledger, quotes
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CHANGES, Store
 from nebula.results import Notice
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nebula.mind import Mind
+    from nebula.mindlib.quotes import Sought
     from nebula.transfer import Imported
 
 WHY = "merge"
@@ -48,8 +49,8 @@ def merge(mind: Mind, folder: Path, *, progress: Callable[[int, int], None] | No
     if corrections:
         mind.store.append_lines(CHANGES, corrections, durable=True)
         mind.follow()
-    taken = done.longterm == transfer.KEPT and _take_notes(mind, folder)
-    kept = done.longterm == transfer.KEPT and not taken and _keep_notes(mind, folder)
+    taken = done.longterm == transfer.KEPT and _take_notes(mind, folder, done.unwanted)
+    kept = done.longterm == transfer.KEPT and not taken and _keep_notes(mind, folder, done.unwanted)
     done = replace(done, longterm=transfer.ADDED) if taken else done
     there = {str(obj["uid"]) for kind in LEDGERS for obj in Store(folder).erased(kind.name) if obj.get("uid")}
     still = [memory.ref for memory in mind.store.read_all().memories if memory.uid in there]
@@ -87,7 +88,7 @@ def _sets(lines: Iterable[Mapping[str, Any]]) -> Iterable[tuple[str, str, str, A
                     yield ref, str(line.get("at", "")), name, value
 
 
-def _take_notes(mind: Mind, folder: Path) -> bool:
+def _take_notes(mind: Mind, folder: Path, unwanted: Sought) -> bool:
     """Let the other's handwritten notes hold, where they are known to be the later ones; ours go into the history.
 
     Of texts that the histories give no time, or one and the same, nobody can say: each machine keeps its own.
@@ -100,13 +101,13 @@ def _take_notes(mind: Mind, folder: Path) -> bool:
         or seals.stones(mind.store).knows(origins.of_text(theirs))
     ):
         return False
-    return longterm.write(mind, theirs, longterm.read(mind), at=at)
+    return longterm.write(mind, quotes.cut(unwanted, theirs), longterm.read(mind), at=at)
 
 
-def _keep_notes(mind: Mind, folder: Path) -> bool:
+def _keep_notes(mind: Mind, folder: Path, unwanted: Sought) -> bool:
     """Put the other's handwritten notes into the history, where they differ and are not there yet."""
     text = transfer.notes_of(Store(folder))
-    kept = screen.value(text or "", redact=mind.redacts).value
+    kept = screen.value(quotes.cut(unwanted, text or ""), redact=mind.redacts).value
     known = {longterm.read(mind), "", *(said for _, said in longterm.history(mind))}
     if text is None or kept in known or seals.stones(mind.store).knows(origins.of_text(text)):
         return False

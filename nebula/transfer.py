@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from nebula import clock, longterm, origins, private, screen, seals
 from nebula.errors import FileUnusable, LedgerUnusable, LockedTooLong, SettingsUnusable, WriteFailed, WrongUsage
 from nebula.index import has_numpy
-from nebula.mindlib import changes, ledger
+from nebula.mindlib import changes, erasing, ledger, quotes
+from nebula.mindlib.quotes import Sought
 from nebula.mindlib.record import FAR, LEDGERS, Apart, derived_uid, split_ref
 from nebula.mindlib.store import CHANGES, CONFIG, SIDE_LEDGERS, Store
 from nebula.origins import ORIGIN, REF_FIELDS, REFERRING
 from nebula.reasons import because
+from nebula.results import Notice
 from nebula.settings import build
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from nebula.mind import Mind
     from nebula.mindlib.ledger import Damage
     from nebula.mindlib.record import Memory
-    from nebula.results import Notice
 
 #: Of a memory, what else people write; and of a side ledger's line, what they do not.
 WORDS = ("tag", "topic", "speaker", "extra")
@@ -54,6 +55,8 @@ class Imported:
     run: str = ""
     #: Memories that were erased here and so did not come.
     erased: int = 0
+    #: What of those must not come in other words' midst either: it is cut out of all that comes.
+    unwanted: Sought = field(default_factory=Sought)
 
 
 @dataclass
@@ -65,6 +68,15 @@ class _Source:
     memories: dict[str, list[Memory]] = field(default_factory=dict)
     lines: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     damages: list[Damage] = field(default_factory=list)
+    unwanted: Sought = field(default_factory=Sought)
+    #: Refs there of memories that quote or digest what was erased here.
+    quoting: list[str] = field(default_factory=list)
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What of the source can't be told, or was left out."""
+        left = [Notice("quoting_erased", {"n": len(self.quoting), "refs": " ".join(self.quoting)})]
+        return [*self.stones.notices, *(left if self.quoting else ())]
 
 
 def import_folder(
@@ -75,7 +87,7 @@ def import_folder(
     Raises FileUnusable where no mind lies there, WrongUsage for this mind itself, WriteFailed, LockedTooLong.
     """
     source = _read(mind, folder)
-    uids, erased = _without_erased(source)
+    uids, erased = _without_erased(mind, source)
     here = {memory.uid: memory.ref for memory in mind.store.read_apart()}
     fresh = {kind: [m for m in found if m.uid not in here] for kind, found in source.memories.items()}
     seen = screen.Screened(None)
@@ -87,7 +99,8 @@ def import_folder(
     if dry_run:
         lines = {name: len(list(_missing(mind, source, name, uids))) for name in source.lines}
         settled = _files(mind, source, write=False)
-        return Imported(records, known, _some(lines), source.damages, *settled, erased=erased)
+        left = [notice for notice in source.notices if notice.code == "quoting_erased"]
+        return Imported(records, known, _some(lines), source.damages, *settled, notices=left, erased=erased)
     vectors = _adopt(mind, source.store) if records else 0
     run = clock.stamp("cmd")
     for kind, found in fresh.items():
@@ -96,8 +109,10 @@ def import_folder(
     refs = {ref: here[uid] for ref, uid in uids.items() if uid in here}
     lines = {name: _write_lines(mind, source, name, uids, refs, run) for name in source.lines}
     settled = _files(mind, source, write=True)
-    notices = [*seen.notices(f"{sum(records.values())} ×"), *source.stones.notices, *mind.follow(progress=progress)[1]]
-    return Imported(records, known, _some(lines), source.damages, *settled, vectors, notices, run, erased)
+    notices = [*seen.notices(f"{sum(records.values())} ×"), *source.notices, *mind.follow(progress=progress)[1]]
+    return Imported(
+        records, known, _some(lines), source.damages, *settled, vectors, notices, run, erased, source.unwanted
+    )
 
 
 def _read(mind: Mind, folder: Path) -> _Source:
@@ -128,17 +143,38 @@ def _unmistakable(memory: Memory) -> Memory:
     return replace(memory, uid=derived_uid(memory.ledger, memory.at, f"{memory.uid}\x1f{memory.text}", 0))
 
 
-def _without_erased(source: _Source) -> tuple[dict[str, str], int]:
+def _without_erased(mind: Mind, source: _Source) -> tuple[dict[str, str], int]:
     """Take out of a source what was erased here: forgotten is forgotten. -> (`uids` of the rest, how many went).
 
-    A name of one that went stands for "", as if no line had ever named it.
+    With it go, as in an erase, its versions and others that say it whole, and what digests or quotes it; quotes of it
+    in all else are cut out, but for what memories here say themselves. A name of one that went stands for "", as if no
+    line had ever named it.
     """
     every = [memory for found in source.memories.values() for memory in found]
     gone = {memory.uid for memory in every if source.stones.bury(memory)}
+    erased = len(gone)
+    if gone:
+        lost = [memory for memory in every if memory.uid in gone]
+        source.unwanted = quotes.without(
+            quotes.sought(memory.text for memory in lost), (memory.text for memory in mind.store.read_all().memories)
+        )
+        names = {name for memory in lost for name in (memory.ref, memory.uid)}
+        told = [memory for memory in every if memory.uid not in gone and _tells(memory, lost, names, source.unwanted)]
+        source.quoting = [memory.ref for memory in told]
+        gone |= {memory.uid for memory in told}
     for kind, found in source.memories.items():
         source.memories[kind] = [memory for memory in found if memory.uid not in gone]
     uids = {name: "" if uid in gone else uid for name, uid in origins.uids(every).items()}
-    return uids, sum(memory.uid in gone for memory in every)
+    return uids, erased
+
+
+def _tells(memory: Memory, lost: Sequence[Memory], names: set[str], unwanted: Sought) -> bool:
+    """Whether a memory tells of lost ones: it digests one of them, or quotes it as a summary, a version or a copy."""
+    quoted = bool(quotes.find(unwanted, memory.text))
+    if memory.ledger == "summaries":
+        return quoted or not names.isdisjoint(memory.covers)
+    whole = quoted and any(one.text.strip() in memory.text for one in lost)
+    return whole or (quoted and memory.supersedes in names)
 
 
 def _screened(mind: Mind, memories: Sequence[Memory]) -> tuple[list[Memory], screen.Screened]:
@@ -221,6 +257,7 @@ def _write_lines(
     lines = []
     for origin, line in _missing(mind, source, name, uids):
         moved = {k: v if k in NAMES else screen.value(v, redact=mind.redacts).value for k, v in line.items()}
+        moved = {k: v if k in NAMES else erasing.cut(v, source.unwanted) for k, v in moved.items()}
         if name in REFERRING:
             moved = _with_run(origins.with_refs(moved, lambda ref: refs.get(ref, "")), gone, run)
         lines.append({**moved, ORIGIN: origin})
@@ -257,7 +294,7 @@ def _longterm(mind: Mind, source: _Source, *, write: bool) -> str:
     if source.stones.knows(origins.of_text(text)):
         return KEPT
     if write:
-        longterm.write(mind, text, "", at=longterm.since(source.store))
+        longterm.write(mind, quotes.cut(source.unwanted, text), "", at=longterm.since(source.store))
     return ADDED
 
 

@@ -137,6 +137,49 @@ def test_erased_here_stays_erased(tmp_path: Path) -> None:
     assert [(n.code, n.facts["refs"]) for n in told.notices if n.code == "erased_there"] == [("erased_there", "n2")]
 
 
+SECRET = "体检报告说左肺有一个小结节，先别告诉妈妈"
+
+
+def test_what_quotes_it_since_does_not_bring_it_back(tmp_path: Path) -> None:
+    """Erased here; there a night digested it, and it was edited, quoted, felt about and noted: nothing of it comes."""
+    here, there = Machine(tmp_path / "here"), Machine(tmp_path / "there")
+    for text in (SECRET, "渡轮早上六点开", "去邮局取包裹", "给妈妈打电话", "修灯塔的钟"):
+        here.later(1).add(text)
+    shutil.copytree(here.folder, there.folder)
+    there.time = here.time
+    erase.erase(here.mind, erase.plan(here.mind, ["n1"]))
+    night.consolidate(there.later(120))
+    assert [m.ledger for m in there.mind.store.read_all().memories].count("summaries") == 1
+    longterm.write(there.mind, f"那边的笔记，{SECRET}。\n", "")
+    moods.feel(there.later(1), "sad", 0.5, why=f"因为{SECRET}")
+    amend.rewrite(there.later(1), "n1", f"{SECRET}吧")
+    there.later(1).add(f"又说了一遍：{SECRET}！")
+    there.later(1).add("那边新的一条，与此无关")
+    for _ in range(2):
+        done = merge.merge(here.later(60), there.folder)
+        assert remains.left(here.mind, [SECRET]) == {}
+        assert {n.code for n in done.notices} == {"quoting_erased"}
+        assert [n.facts["refs"] for n in done.notices] == ["n6 n7 s1"]
+    assert "那边新的一条，与此无关" in [m.text for m in here.mind.list().memories]
+    assert longterm.read(here.mind).startswith("那边的笔记，")
+    assert [m.summarised for m in here.mind.store.read_all().memories] == [""] * 5
+    before = here.held()
+    merge.merge(here.later(60), there.folder)
+    assert here.held() == before
+
+
+def test_what_is_said_here_again_comes_as_it_is(tmp_path: Path) -> None:
+    """The user's own word stands: a text erased and then told anew here is cut out of nothing."""
+    here, there = Machine(tmp_path / "here"), Machine(tmp_path / "there")
+    here.mind.add(SECRET)
+    shutil.copytree(here.folder, there.folder)
+    erase.erase(here.mind, erase.plan(here.mind, ["n1"]))
+    here.later(1).add(SECRET)
+    longterm.write(there.mind, f"那边的笔记，{SECRET}。\n", "")
+    assert merge.merge(here.later(1), there.folder).imported.erased == 1
+    assert longterm.read(here.mind) == f"那边的笔记，{SECRET}。\n"
+
+
 def test_a_line_copied_by_hand_comes_along(tmp_path: Path) -> None:
     """Two lines there with one uid are two memories here, once each however often, also after one was erased there."""
     here, there = pair(tmp_path)

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from nebula import amend, clock, night, transfer
-from nebula.errors import FileUnusable, NothingToUndo, WrongUsage
+from nebula.errors import FileUnusable, NothingToUndo, WriteFailed, WrongUsage
 from nebula.mind import Mind
 from nebula.mindlib import files
 from nebula.mindlib.record import FAR, MAX_ID
@@ -234,6 +234,22 @@ def test_vectors_are_reused(tmp_path: Path) -> None:
     mind._encoder = another  # type: ignore[assignment]
     assert transfer.import_folder(mind, tmp_path / "other").vectors == 0
     assert len(asked) == 5
+
+
+def test_no_room_for_vectors_keeps_no_memory_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that is nearly full what is derived is left out, and made when there is room."""
+    other = opened(tmp_path / "other")
+    other.add_many([{"text": f"第{n}条记忆"} for n in range(5)])
+    mind = opened(tmp_path / "mind")
+
+    def full(*_: object) -> int:
+        raise WriteFailed(mind.folder / ".index", "disk full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Mind, "adopt_vectors", full)
+        done = transfer.import_folder(mind, tmp_path / "other")
+    assert (done.records, done.vectors) == ({"notes": 5}, 0)
+    assert mind.build().present == 5
 
 
 def test_hits_and_changes_are_kept_once_each(tmp_path: Path) -> None:

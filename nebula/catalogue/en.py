@@ -547,6 +547,7 @@ SENTENCES: dict[str, str] = {
     "notice.seals_elsewhere": "{n} marks of what was erased know nothing: another machine's, or their key is lost.",
     "notice.move_differs": "A move was cut short; its places differ and are kept: {here}, {other}. See `nebula merge`",
     "notice.erase_pending": "An erase is not over; what is to go is not shown. It goes on as soon as it can: {reason}",
+    "notice.quoting_erased": "{n} there quote or digest what was erased here and did not come: {refs}",
     "notice.erased_there": "Erased there and still here: {refs}. To erase them here too: nebula erase {refs}",
     "help.mind": "The mind's folder.",
     "help.mind.move": "Move the mind's folder to an empty place.",

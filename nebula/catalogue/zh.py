@@ -536,6 +536,7 @@ SENTENCES: dict[str, str] = {
     "notice.seals_elsewhere": "{n} 个抹去的记号出自别的机器，或密钥丢了：它们认不出再来的东西。",
     "notice.move_differs": "有一次搬家中断，两处内容不同，都留着：{here} 和 {other}。要合到一起：nebula merge",
     "notice.erase_pending": "有一次抹去还没做完。要抹去的不会显示；一能做就会做完：{reason}",
+    "notice.quoting_erased": "对方有 {n} 条引用或小结了这里已抹去的内容，没有带过来：{refs}",
     "notice.erased_there": "对方已抹去、这里还在：{refs}。要一并抹去：nebula erase {refs}",
     "help.mind": "心的文件夹。",
     "help.mind.move": "把心的文件夹搬到一个空的地方。",

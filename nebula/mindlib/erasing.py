@@ -200,10 +200,10 @@ def _side_lines(
             continue
         was = next(origin)[0] if origin else ""
         kept = _left(obj, gone) if name in (CHANGES, TAGS, CAPTURED) else obj
-        cut = _cut(kept, wanted) if kept is not None else None
-        if sealed and cut is not None and cut != kept:
-            cut = sealed(was, cut, obj)
-        lines.append((raw, raw if cut == obj else ledger.dump([cut]) if cut else b""))
+        left = cut(kept, wanted) if kept is not None else None
+        if sealed and left is not None and left != kept:
+            left = sealed(was, left, obj)
+        lines.append((raw, raw if left == obj else ledger.dump([left]) if left else b""))
     return lines
 
 
@@ -218,14 +218,14 @@ def _left(obj: dict[str, Any], gone: set[str]) -> dict[str, Any] | None:
     return {**obj, "hit": kept} if kept else None
 
 
-def _cut(value: Any, wanted: Sought) -> Any:
+def cut(value: Any, wanted: Sought) -> Any:
     """A value with quotes cut out of every text in it."""
     if isinstance(value, str):
         return quotes.cut(wanted, value)
     if isinstance(value, list):
-        return [_cut(item, wanted) for item in value]
+        return [cut(item, wanted) for item in value]
     if isinstance(value, dict):
-        return {quotes.cut(wanted, key): _cut(item, wanted) for key, item in value.items()}
+        return {quotes.cut(wanted, key): cut(item, wanted) for key, item in value.items()}
     return value
 
 

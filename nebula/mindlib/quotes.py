@@ -27,7 +27,7 @@ CUT = "▇▇"
 class Sought:
     """Texts to be found: `windows` of those that are long, `whole` short ones, `words` taken as they are, any case."""
 
-    windows: frozenset[str]
+    windows: frozenset[str] = frozenset()
     whole: tuple[str, ...] = ()
     alone: frozenset[str] = frozenset()
     words: tuple[str, ...] = ()
