@@ -17,6 +17,7 @@ from nebula import messages, outlook, places, repair, selftest
 from nebula.errors import NebulaError, NotSetUp, StoreRefused, StoreUnreachable, short
 from nebula.index import has_numpy
 from nebula.mind import Mind, store_at
+from nebula.mindlib import scratch
 from nebula.mindlib.record import LEDGERS, Apart
 from nebula.mindlib.store import ERASING, MOVING, SIDE_LEDGERS
 from nebula.mood import sources
@@ -152,10 +153,12 @@ def _folder(patient: _Patient) -> Check:
             facts,
         )
     facts |= {"loose": [name for name, _ in repair.loose(folder)], "conflicted": _conflicted(folder)}
+    facts["abandoned"] = [str(path) for path in scratch.abandoned(folder)]
     hints = [
         *unfinished,
         _say("modes", names=_some(facts["loose"]), folder=shlex.quote(str(folder))) if facts["loose"] else "",
         _say("conflicted", names=_some(facts["conflicted"])) if facts["conflicted"] else "",
+        _say("abandoned", paths=_some(facts["abandoned"])) if facts["abandoned"] else "",
     ]
     return Check("folder", "warn" if any(hints) else "ok", _say("folder", ledgers=found, **said), _joined(hints), facts)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import origins, reasons, seals
 from nebula.errors import EraseUnfinished, LedgerUnusable, LockedTooLong, WriteFailed
-from nebula.mindlib import chain, erasing, files, quotes
+from nebula.mindlib import chain, erasing, files, quotes, scratch
 from nebula.mindlib.erasing import QUARANTINE, WHY, WRITTEN, joined
 from nebula.mindlib.record import BY_NAME
 from nebula.mindlib.store import CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, Store
@@ -99,6 +99,7 @@ def _carry_out(store: Store, job: Job) -> None:
     _release(store, job)
     _seal_notes(store, job, wanted, under)
     _whole_files(store.folder, wanted, timeout)
+    _leavings(store.folder, wanted)
     purge_local(store, job)
     (store.folder / ERASING).unlink(missing_ok=True)
     files.sync_folder(store.folder)
@@ -165,6 +166,15 @@ def _whole_files(folder: Path, wanted: Sought, timeout: float) -> None:
     for path in [*(folder / name for name in DERIVED), *folder.glob(".*.tmp")]:
         if path.is_file() and any(_tells(wanted, text) for text in erasing.readings(path.read_bytes())):
             path.unlink(missing_ok=True)
+
+
+def _leavings(folder: Path, wanted: Sought) -> None:
+    """Take away what killed commands left of this mind, where it tells of what goes; one in use stays, and is named."""
+    for path in [*scratch.leavings(), *scratch.beside(folder)]:
+        held = (inner.read_bytes() for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())
+        with contextlib.suppress(OSError):
+            if any(_tells(wanted, text) for data in held for text in erasing.readings(data)):
+                scratch.remove(path)
 
 
 def _tells(wanted: Sought, text: str) -> bool:

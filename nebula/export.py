@@ -11,15 +11,13 @@ import base64
 import contextlib
 import hashlib
 import io
-import tempfile
 import zipfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nebula import clock, private, reasons, transfer
 from nebula.errors import FileUnusable
 from nebula.longterm import NAME as LONGTERM
-from nebula.mindlib import files, ledger, zips
+from nebula.mindlib import files, ledger, scratch, zips
 from nebula.mindlib.chain import CHAIN
 from nebula.mindlib.record import LEDGERS
 from nebula.mindlib.store import CONFIG, SIDE_LEDGERS
@@ -29,6 +27,7 @@ from nebula.transfer import Imported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from nebula.mind import Mind
 
@@ -87,9 +86,9 @@ def unpacked(path: Path) -> Iterator[Path]:
     """A file that `pack` made (`-`: from standard input), as a folder that is gone afterwards. Raises FileUnusable."""
     data = files.read_given(path)
     found = _from_zip(path, data) if data.startswith(b"PK") else _from_lines(path, data)
-    with tempfile.TemporaryDirectory(prefix="nebula-import-") as folder:
-        _lay(Path(folder), found)
-        yield Path(folder)
+    with scratch.folder(scratch.IMPORT) as (folder, _):
+        _lay(folder, found)
+        yield folder
 
 
 def _lay(folder: Path, found: Mapping[str, bytes]) -> None:
@@ -148,6 +147,8 @@ def import_file(
 
     Raises FileUnusable for what is none, and as `import_folder`.
     """
+    if mind.store.in_folder and not dry_run:
+        scratch.clear_beside(mind.folder)
     with unpacked(path) as folder:
         if dry_run or not mind.store.in_folder or not restore(mind.folder, folder):
             return transfer.import_folder(mind, folder, dry_run=dry_run, progress=progress)

@@ -1,4 +1,4 @@
-"""What of a text is left in a mind, and where: every file of it, its database, and the reports of failures.
+"""What of a text is left in a mind: every file of it, its database, what killed commands left, reports of failures.
 
 The index holds numbers and is searched for the text's bytes; everything else is read for what it says, JSON with its
 escapes resolved, however deep they are packed. Removes nothing.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nebula import erasure
-from nebula.mindlib import erasing, ledger, quotes, zips
+from nebula.mindlib import erasing, ledger, quotes, scratch, zips
 from nebula.mindlib.record import BY_NAME, to_object
 from nebula.mindlib.store import INDEX, RECENT
 from nebula.text import normal
@@ -156,6 +156,10 @@ def _every_file(mind: Mind) -> Iterator[tuple[str, Path]]:
     for path in sorted(mind.store.local.rglob("*")):
         if path.is_file():
             yield path.relative_to(mind.store.local).as_posix(), path
+    for place in [*scratch.leavings(), *scratch.beside(mind.store.local)]:
+        for path in sorted(place.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                yield str(path), path
     for path in sorted(Path(tempfile.gettempdir()).glob(REPORTS)):
         if _own(path):  # the folder may be everybody's: no pipe of a stranger's may hold us up, no link lead us astray
             yield str(path), path

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock, reasons
 from nebula.errors import NotSetUp, WriteFailed
-from nebula.mindlib import chain, files, ledger
+from nebula.mindlib import chain, files, ledger, scratch
 from nebula.mindlib.record import BY_NAME, LEDGERS, split_ref
 from nebula.mindlib.store import CAPTURED, CHANGES, SIDE_LEDGERS, TAGS
 
@@ -46,6 +46,8 @@ class Repaired:
     dangling: Sequence[tuple[str, str]] = ()
     built: Built | None = None
     sizes: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)  # file -> bytes before, after, moved
+    #: Folders that killed commands had left.
+    cleared: Sequence[str] = ()
 
 
 def repair(mind: Mind) -> Repaired:
@@ -64,12 +66,13 @@ def repair(mind: Mind) -> Repaired:
             moved += mended.damages
             newlines += [name] if mended.newline else []
             sizes[name] = mended.sizes
+    cleared = [str(path) for path in scratch.abandoned(store.folder) if scratch.remove(path)]
     closed = [name for name, path in loose(store.folder) if _close(path)]
     try:
         built = mind.build()
     except NotSetUp:
         built = None
-    return Repaired(moved, newlines, closed, dangling(store), built, sizes)
+    return Repaired(moved, newlines, closed, dangling(store), built, sizes, cleared)
 
 
 def ledgers() -> list[str]:

@@ -65,6 +65,7 @@ def _repaired(done: Repaired) -> Outcome:
         "moved": [{"file": d.path.name, "line": d.line, "reason": d.reason} for d in done.moved],
         "newlines": list(done.newlines),
         "closed": list(done.closed),
+        "cleared": list(done.cleared),
         "dangling": [{"file": file, "ref": ref} for file, ref in done.dangling],
         "sizes": {
             name: dict(zip(("before", "after", "moved"), sizes, strict=True)) for name, sizes in done.sizes.items()
@@ -77,6 +78,7 @@ def _repaired(done: Repaired) -> Outcome:
     said += [messages.say("repair.newline", file=name) for name in done.newlines]
     if done.closed:
         said.append(messages.say("repair.closed", n=len(done.closed), names=", ".join(done.closed[:SHOWN])))
+    said += [messages.say("repair.cleared", path=path) for path in done.cleared]
     said = said or [messages.say("repair.nothing")]
     if done.dangling:
         refs = ", ".join(f"{ref} ({file})" for file, ref in done.dangling[:SHOWN])

@@ -6,13 +6,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nebula import reasons
 from nebula.errors import EditorFailed, FileUnusable
-from nebula.mindlib import files
+from nebula.mindlib import files, scratch
 from nebula.reasons import because
 
 if TYPE_CHECKING:
@@ -28,11 +26,11 @@ def edit(text: str, environ: Mapping[str, str], suffix: str = ".txt") -> str:
         raise EditorFailed(given, because("quotes")) from error
     if not words:
         raise EditorFailed("-", because("lacks", what="$EDITOR"))
-    with tempfile.TemporaryDirectory(prefix="nebula-") as folder:
-        path = Path(folder) / f"text{suffix}"
+    with scratch.folder(scratch.EDIT) as (folder, held):
+        path = folder / f"text{suffix}"
         files.replace(path, text.encode("utf-8", "replace"), durable=False)
         try:
-            code = subprocess.run([*words, str(path)], check=False).returncode
+            code = subprocess.run([*words, str(path)], check=False, pass_fds=[held] if held >= 0 else []).returncode
         except OSError as error:
             raise EditorFailed(words[0], reasons.of(error)) from error
         if code:

@@ -385,12 +385,16 @@ def job_lock(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
 
 @contextmanager
 def laid_aside(folder: Path) -> Iterator[Path]:
-    """A name beside an absent or empty folder; filled, it becomes that in one step, or is gone. WriteFailed."""
+    """A folder beside an absent or empty one; filled, it becomes that in one step, or is gone. Raises WriteFailed."""
     import secrets
     import shutil
 
-    beside = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.tmp"
+    from nebula.mindlib import scratch
+
+    beside, held = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.tmp", -1
     try:
+        beside.mkdir(mode=0o700)
+        held = scratch.hold(beside)  # so that it is no leaving to others
         yield beside
         if folder.exists():
             folder.rmdir()
@@ -400,3 +404,4 @@ def laid_aside(folder: Path) -> Iterator[Path]:
         raise WriteFailed(folder, reasons.of(error)) from error
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+        scratch.release(held)

@@ -7,16 +7,14 @@ goes back in one transaction, or not at all. Only the derived index stays on the
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import contextmanager
 from dataclasses import field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from nebula.errors import ChangedMeanwhile, NotOnPostgres, StoresDiffer, SubjectTaken, UnknownSubject
-from nebula.mindlib import files
+from nebula.mindlib import files, scratch
 from nebula.postgres import schema
 from nebula.postgres.connection import Connection
 from nebula.postgres.schema import lock_of
@@ -27,6 +25,7 @@ from nebula.subject.project import Project, nearest, read_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
     from uuid import UUID
 
     from nebula.address import Address
@@ -145,8 +144,8 @@ class Story(Project):
 @contextmanager
 def _copy() -> Iterator[Project]:
     """An empty folder of the user's own; nothing is left of it."""
-    with tempfile.TemporaryDirectory(prefix="nebula-story-") as folder:
-        yield Project(Path(folder))
+    with scratch.folder(scratch.STORY) as (folder, _):
+        yield Project(folder)
 
 
 def _lay_out(place: Project, subject: str, held: Held) -> None:

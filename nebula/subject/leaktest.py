@@ -6,12 +6,10 @@ The copy lies in a temporary folder, its vectors are drawn from the characters: 
 from __future__ import annotations
 
 import shutil
-import tempfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nebula.mindlib import ledger
+from nebula.mindlib import ledger, scratch
 from nebula.subject import recall, saving
 from nebula.subject.cast import index_path
 from nebula.subject.files import EVENTS, MEMORY, MIND, SIX, SOUL, STATE, SUBJECT, history
@@ -20,6 +18,7 @@ from nebula.subject.project import Project
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -68,8 +67,8 @@ class Trial:
 
 def run(project: Project, now: datetime) -> Trial:
     """Try the walls of a project. Raises FileUnusable, WriteFailed; the project itself is only read."""
-    with tempfile.TemporaryDirectory(prefix="nebula-leak-") as folder, project.reading() as place:
-        copy = Project(Path(folder))
+    with scratch.folder(scratch.LEAK) as (folder, _), project.reading() as place:
+        copy = Project(folder)
         for name, found in place.folders().items():
             (copy.subjects / name).mkdir(parents=True)
             for page in SIX:
