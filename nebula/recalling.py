@@ -188,7 +188,11 @@ def _evidence(mind: Mind, ask: Ask, search: Search, question: Question, found: R
         there = any(found.rankings[route].ids for route in ("time", "lexical") if route in found.rankings)
         return None if there else 0.0
     idle = asking.speaks_of_nothing(ask.query)
-    if idle and not any(_holds(search.memory(row), idle) for row in found.rankings["lexical"].ids[:LOOKED_AT]):
+    if (
+        idle
+        and found.candidates
+        and not any(_holds(search.memory(row), idle) for row in found.rankings["lexical"].ids[:LOOKED_AT])
+    ):
         return 0.0
     clearest = search.evidence()
     if clearest is None:
