@@ -887,6 +887,7 @@ SENTENCES: dict[str, str] = {
     "because.elsewhere": "on another disk",
     "because.memory": "not enough memory",
     "because.irregular": "not a regular file",
+    "because.no_writer": "a pipe to which nobody came to write",
     "because.no_program": "no program that can be run",
     "because.refused": "nothing answers there",
     "because.dropped": "the connection broke",

@@ -871,6 +871,7 @@ SENTENCES: dict[str, str] = {
     "because.elsewhere": "在另一个磁盘上",
     "because.memory": "内存不够",
     "because.irregular": "不是普通文件",
+    "because.no_writer": "是一条管道，等了一阵也没有谁往里写",
     "because.no_program": "不是能运行的程序",
     "because.refused": "那里没有程序应答",
     "because.dropped": "连接断了",

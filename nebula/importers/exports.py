@@ -7,6 +7,8 @@ by their brackets, so that one conversation at a time is in memory and a damaged
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import re
 import zipfile
 from datetime import UTC, datetime
@@ -31,6 +33,7 @@ WHOLE = 256 * 1024 * 1024
 #: Bytes that a file in an archive may unpack to.
 UNPACKED = 2 * 1024 * 1024 * 1024
 _PIECE = 1 << 20
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _OPENING, _CLOSING = b"[{", b"]}"
 
@@ -43,10 +46,19 @@ def whole(path: Path) -> bytes:
 
 
 def loaded(data: bytes) -> Any:
-    """Parsed JSON; None where it is none."""
+    """Parsed JSON; None where it is none.
+
+    Half a character, which orjson refuses, costs nobody the rest: titles are cut without a look (see `storable`).
+    """
+    plain = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        return orjson.loads(plain)
     except orjson.JSONDecodeError:
+        if not _HALF.search(plain):
+            return None
+    try:
+        return json.loads(plain)
+    except (ValueError, RecursionError):
         return None
 
 
@@ -66,9 +78,9 @@ def unreadable(raw: bytes, data: Any = b"", start: int = 0) -> str:
 
 
 def conversations(
-    path: Path, marker: str, items: Callable[[Mapping[str, Any], str], Iterator[Item | Passed]]
+    path: Path, marker: str, shape: type, items: Callable[[Mapping[str, Any], str], Iterator[Item | Passed]]
 ) -> Iterator[Item | Passed]:
-    """Read every conversation, an object with `marker`, of an export: a file, a folder or an archive of them.
+    """Read every conversation, an object with a `shape` under `marker`, of an export: a file, a folder, an archive.
 
     `items` is given the conversation, and where it stands.
     """
@@ -79,7 +91,7 @@ def conversations(
             obj, where = loaded(raw), f"{name} [{number}]"
             if not isinstance(obj, dict):
                 yield Passed(where, unreadable(raw, data, start))
-            elif not isinstance(obj.get(marker), dict | list):
+            elif not isinstance(obj.get(marker), shape):
                 yield Passed(where, because("lacks", what=marker))
             else:
                 yield from items(obj, where)
@@ -100,7 +112,7 @@ def _exported(path: Path) -> Iterator[tuple[str, Any]]:
         yield path.name, data
         return
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else path) as archive:
             for member in sorted(archive.infolist(), key=lambda one: one.filename):
                 if re.fullmatch(r"conversations.*\.json", Path(member.filename).name):
                     if member.file_size > UNPACKED:
@@ -111,27 +123,40 @@ def _exported(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def elements(data: Any) -> Iterator[tuple[int, bytes]]:
-    """(start, bytes) of each object or array that is an element of the array in `data` (bytes or a map of a file).
+    """(start, bytes) of each element of the array in `data` (bytes or a map of a file).
 
-    What is cut off at the end comes as far as it goes; where no array stands, all of it is one element.
+    Plain values (numbers, texts) come as well, so that they are known of. What is cut off at the end comes as far as it
+    goes; where no array stands, all of it is one element.
     """
-    depth, start, array, closed = 0, -1, False, False
+    depth, start, array, closed, end = 0, -1, False, False, 0
     for found in _TOKEN.finditer(data):
         token = found[0]
         if token in _OPENING and len(token) == 1:
-            array = array or (depth == 0 and token == b"[")
-            depth += 1
-            if depth == 1 + array and start < 0:
+            if depth == 0 and token == b"[" and not array:
+                array, end = True, found.end()
+            elif depth == int(array) and start < 0:
+                yield from _plain(data, end, found.start())
                 start = found.start()
+            depth += 1
         elif token in _CLOSING and len(token) == 1:
             depth -= 1
             if depth == int(array) and start >= 0:
                 yield start, bytes(data[start : found.end()])
-                start, closed = -1, True
+                start, closed, end = -1, True, found.end()
+            elif depth == 0 and array and start < 0:
+                yield from _plain(data, end, found.start())
         elif token == b'"':
             break  # a string without an end: nothing after it can be told apart
     if start >= 0 or (not array and not closed):
         yield max(start, 0), bytes(data[max(start, 0) :])
+
+
+def _plain(data: Any, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """The elements between two that have brackets; what is no JSON as one."""
+    said = bytes(data[start:end]).strip(b" \t\r\n,\xef\xbb\xbf")
+    values = loaded(b"[" + said + b"]")
+    for one in [json.dumps(value).encode() for value in values] if isinstance(values, list) else [said]:
+        yield start, one
 
 
 def moment(value: object) -> str:

@@ -55,7 +55,10 @@ def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 
     inner = sorted(path.rglob("*.md")) if path.is_dir() else [path]
     for file in inner:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        if any(part.startswith(".") for part in name.split("/")) or not file.is_file():
+        if path.is_dir() and (any(part.startswith(".") for part in name.split("/")) or file.is_dir()):
+            continue
+        if path.is_dir() and not file.is_file():
+            yield Passed(name, because("irregular"))
             continue
         if file.stat().st_size > LIMIT:
             yield Passed(name, because("larger", limit=LIMIT))

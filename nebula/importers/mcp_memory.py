@@ -27,9 +27,11 @@ def read(path: Path, replies: bool) -> Iterator[Item | Passed]:  # noqa: ARG001 
     """Every observation and relation of a file. Raises FileUnusable."""
     data = whole(path)
     graph = loaded(data)
-    if isinstance(graph, dict) and isinstance(graph.get("entities"), list):
+    if isinstance(graph, dict) and any(isinstance(graph.get(kind), list) for kind in ("entities", "relations")):
         for kind, one in (("entities", "entity"), ("relations", "relation")):
             listed = graph.get(kind)
+            if not isinstance(listed, list | None):
+                yield Passed(path.name, reasons.odd(kind, listed, "[…]"))
             for number, obj in enumerate(listed if isinstance(listed, list) else [], start=1):
                 yield from _items({**obj, "type": one} if isinstance(obj, dict) else obj, f"{path.name} {one} {number}")
         return

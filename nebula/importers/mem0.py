@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nebula import reasons
 from nebula.errors import FileUnusable
 from nebula.importers import TOOL, Item, Passed
 from nebula.importers.exports import digest, loaded, moment, storable, unreadable, whole
@@ -37,14 +38,19 @@ def _all(document: dict[str, Any] | list[Any], where: str) -> Iterator[Item | Pa
     if isinstance(document, dict) and not any(isinstance(document.get(name), list) for name in _LISTS):
         yield Passed(where, because("lacks", what="results"))
         return
-    entries = document if isinstance(document, list) else [one for name in _LISTS for one in document.get(name) or []]
+    held = document if isinstance(document, dict) else {}
+    for name in (*_LISTS, "relations"):
+        if not isinstance(held.get(name), list | None):
+            yield Passed(where, reasons.odd(name, held[name], "[…]"))
+    listed = [held[name] for name in _LISTS if isinstance(held.get(name), list)]
+    entries = document if isinstance(document, list) else [one for some in listed for one in some]
     for number, entry in enumerate(entries, start=1):
         place = f"{where} [{number}]"
         if isinstance(entry, dict) and any(isinstance(entry.get(name), list) for name in _LISTS):
             yield from _all(entry, place)  # a page
         else:
             yield _memory(entry, place)
-    relations = document.get("relations") if isinstance(document, dict) else None
+    relations = held.get("relations")
     for number, relation in enumerate(relations if isinstance(relations, list) else [], start=1):
         yield _relation(relation, f"{where} relations [{number}]")
 
@@ -53,7 +59,7 @@ def _memory(entry: object, where: str) -> Item | Passed:
     if not isinstance(entry, dict):
         return Passed(where, because("no_object"))
     name = entry.get("id")
-    if not isinstance(name, str | int) or not str(name).strip():
+    if not isinstance(name, str | int) or isinstance(name, bool) or not (name := storable(str(name))):
         return Passed(where, because("lacks", what="id"))
     text = next((said for key in ("memory", "text", "content") if (said := storable(entry.get(key)))), "")
     if not text:
@@ -67,7 +73,7 @@ def _memory(entry: object, where: str) -> Item | Passed:
         _category(entry) or NAME,
         moment(entry.get("created_at")),
         moment(entry.get("updated_at")),
-        fields={key: value for key in _OWNERS if isinstance(value := entry.get(key), str) and value},
+        fields={key: value for key in _OWNERS if (value := storable(entry.get(key)))},
     )
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from nebula import importers, screen, seals, writing
-from nebula.drafts import draft
-from nebula.errors import FileUnusable
+from nebula.drafts import draft, ledger_name
+from nebula.errors import BadValue, FileUnusable
 from nebula.importers import Item, Passed
 from nebula.mindlib import changes
 from nebula.mindlib.store import CHANGES
@@ -81,6 +81,7 @@ def take(
     items: dict[str, Item] = {}
     passed: dict[str, int] = {}
     damages: list[Passed] = []
+    ledger_name(ledger)
     for found in importers.reader(kind)(path, replies):
         if isinstance(found, Item):
             items[found.source] = found
@@ -97,7 +98,10 @@ def take(
     stones = seals.stones(mind.store)
     plan = _Plan(ledger, last, replaced, stones, uids)
     for item in sorted(items.values(), key=lambda one: one.at or "9"):
-        seen |= _add(mind, item, plan)
+        try:
+            seen |= _add(mind, item, plan)
+        except BadValue as error:  # of one that can't be kept the rest need not know
+            damages.append(Passed(item.source, error.message))
     notices = [*seen.notices(f"{len(plan.drafts)} ×"), *stones.notices]
     if plan.drafts and not dry_run:
         notices += writing.write(mind, plan.drafts, None, progress).notices

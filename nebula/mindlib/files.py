@@ -228,15 +228,36 @@ def stamp(path: Path) -> tuple[int, int, int]:
 def read_given(path: Path) -> bytes:
     """The bytes of a file that a person named; `-` is standard input. Raises FileUnusable.
 
-    A pipe or a device is read to its end, and refused where it gives more than ENDLESS: /dev/zero has none.
+    A pipe or a device is read to its end, and refused where it gives more than ENDLESS: /dev/zero has none. A pipe that
+    nobody has opened to write is waited for as long as for a lock.
     """
     if str(path) == "-":
         return _to_the_end(sys.stdin.buffer, path)
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_opened_given) as file:
             return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else _to_the_end(file, path)
     except OSError as error:
         raise FileUnusable(path, reasons.of(error)) from error
+
+
+def _opened_given(path: str, flags: int) -> int:
+    """A descriptor to read; of a pipe once somebody writes to it. Raises FileUnusable where nobody comes.
+
+    A writer that has come may be as slow as it likes: `<(…)` has one from the start.
+    """
+    if sys.platform == "win32" or not stat.S_ISFIFO(Path(path).stat().st_mode):
+        return os.open(path, flags)
+    import select
+
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    try:
+        if not select.select([descriptor], [], [], LOCK_TIMEOUT)[0]:
+            raise FileUnusable(Path(path), reasons.because("no_writer"))
+        os.set_blocking(descriptor, True)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _to_the_end(stream: BinaryIO, path: Path) -> bytes:
@@ -251,7 +272,12 @@ def _to_the_end(stream: BinaryIO, path: Path) -> bytes:
 
 
 def mapped_given(path: Path) -> mmap.mmap | bytes:
-    """A file that a person named, mapped, so that one larger than memory can be read. Raises FileUnusable."""
+    """A file that a person named, mapped, so that one larger than memory can be read; of a pipe what it gives.
+
+    Raises FileUnusable.
+    """
+    if not path.is_file():
+        return read_given(path)
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

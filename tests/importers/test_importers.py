@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from nebula import amend, clock, erase, importers
 from nebula.errors import BadValue, FileUnusable
 from nebula.importers import Item, Passed, exports, markdown, taking
 from nebula.mind import Mind
+from nebula.mindlib import files
 from nebula.recall.hit import Filters
 from tests.invented import DrawnEncoder
 
@@ -400,6 +402,31 @@ def test_the_wrong_format_is_refused(mind: Mind, kind: str, name: str) -> None:
     with pytest.raises(FileUnusable):
         taken(mind, SAMPLES / name, kind)
     assert not mind.folder.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("kind", FILES)
+def test_from_a_pipe(mind: Mind, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `<(unzip -p …)` gives it: the same as the file; one to which nobody writes is refused."""
+    file = SAMPLES / "notes" / "tide.md" if kind == "markdown" else SAMPLES / FILES[kind]
+    pipe = tmp_path / file.name
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(file.read_bytes(),))
+    writer.start()
+    assert taken(mind, pipe, kind).added == taken(opened(tmp_path / "other"), file, kind).added > 0
+    writer.join()
+    monkeypatch.setattr(files, "LOCK_TIMEOUT", 0.01)
+    with pytest.raises(FileUnusable, match="没有谁往里写"):
+        taken(mind, pipe, kind)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_among_notes_is_named(mind: Mind, samples: Path) -> None:
+    """It is waited for by nobody; the notes beside it arrive."""
+    os.mkfifo(samples / "notes" / "pipe.md")
+    done = taken(mind, samples / "notes", "markdown")
+    assert ("pipe.md", "不是普通文件") in [(one.where, one.why) for one in done.damages]
+    assert done.added == 9
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -8,11 +8,15 @@ import os
 import sys
 import threading
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from nebula.errors import FileUnusable, LockedTooLong, WriteFailed
 from nebula.mindlib import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.mark.parametrize("before", [b'{"id":3,"te', b'{"id":3}'])
@@ -172,6 +176,24 @@ def fill(pipe: Path, length: int) -> None:
     """Write into a pipe; its reader may turn away before all is read."""
     with contextlib.suppress(BrokenPipeError):
         pipe.write_bytes(b"a" * length)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
+@pytest.mark.parametrize("read", [files.read_given, files.mapped_given])
+def test_a_pipe_waits_for_a_writer_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], bytes]
+) -> None:
+    """One to which nobody writes is refused; a writer that has come may be slow; mapped or not, it is all read."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "LOCK_TIMEOUT", 0.01)
+        with pytest.raises(FileUnusable, match="没有谁往里写"):
+            read(pipe)
+    writer = threading.Thread(target=fill, args=(pipe, 100_000))
+    writer.start()
+    assert len(read(pipe)) == 100_000
+    writer.join()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
