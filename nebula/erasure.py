@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import origins, reasons, seals
 from nebula.errors import EraseUnfinished, LedgerUnusable, LockedTooLong, WriteFailed
-from nebula.mindlib import chain, erasing, files, quotes, scratch
+from nebula.mindlib import chain, erasing, files, held, quotes, scratch
 from nebula.mindlib.erasing import QUARANTINE, WHY, WRITTEN, joined
 from nebula.mindlib.record import BY_NAME
 from nebula.mindlib.store import CHANGES, ERASING, HANDED_OUT, INDEX, SIDE_LEDGERS, Store
@@ -95,7 +95,7 @@ def _carry_out(store: Store, job: Job) -> None:
     lines_of = steps(job, wanted, memories, under)
     chain.amend(store.folder, lambda name, then: _rechained(store, lines_of, name, then), job.at, WHY, timeout)
     for name, lines in lines_of.items():
-        files.rewrite(store.path(name), partial(joined, lines), timeout)
+        held.rewrite(store.path(name), partial(joined, lines), timeout)
     _release(store, job)
     _seal_notes(store, job, wanted, under)
     _whole_files(store.folder, wanted, timeout)
@@ -171,9 +171,9 @@ def _whole_files(folder: Path, wanted: Sought, timeout: float) -> None:
 def _leavings(folder: Path, wanted: Sought) -> None:
     """Take away what killed commands left of this mind, where it tells of what goes; one in use stays, and is named."""
     for path in [*scratch.leavings(), *scratch.beside(folder)]:
-        held = (inner.read_bytes() for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())
+        inside = (inner.read_bytes() for inner in path.rglob("*") if inner.is_file() and not inner.is_symlink())
         with contextlib.suppress(OSError):
-            if any(_tells(wanted, text) for data in held for text in erasing.readings(data)):
+            if any(_tells(wanted, text) for data in inside for text in erasing.readings(data)):
                 scratch.remove(path)
 
 

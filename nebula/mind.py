@@ -89,6 +89,10 @@ class Mind:
             from nebula import moving
 
             self.notices += moving.finish(self.store)
+        if self.store.in_folder and files.has_held(self.store.folder):
+            from nebula.mindlib import held
+
+            held.carry(self.store.folder)
         if (self.store.local / ERASING).exists():
             from nebula import erasure
 

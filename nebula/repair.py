@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nebula import clock, reasons
 from nebula.errors import NotSetUp, WriteFailed
-from nebula.mindlib import chain, files, ledger, scratch
+from nebula.mindlib import chain, files, held, ledger, scratch
 from nebula.mindlib.record import BY_NAME, LEDGERS, split_ref
 from nebula.mindlib.store import CAPTURED, CHANGES, SIDE_LEDGERS, TAGS
 
@@ -62,7 +62,7 @@ def repair(mind: Mind) -> Repaired:
     for name in ledgers():
         _unchain(store, name, at)
         mended = _Mended(store, name)
-        if files.rewrite(store.path(name), mended.make, store.lock_timeout):
+        if held.rewrite(store.path(name), mended.make, store.lock_timeout):
             moved += mended.damages
             newlines += [name] if mended.newline else []
             sizes[name] = mended.sizes

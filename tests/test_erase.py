@@ -334,9 +334,9 @@ def test_a_killed_process_leaves_the_rest_to_the_next_command(tmp_path: Path) ->
         "from nebula.cli import main\n"
         "from nebula.mindlib import files\n"
         "real, seen = files.rewrite, []\n"
-        "def rewrite(path, *rest):\n"
+        "def rewrite(path, *rest, **more):\n"
         "    if path.name == 'changes.jsonl': os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return real(path, *rest)\n"
+        "    return real(path, *rest, **more)\n"
         "files.rewrite = rewrite\n"
         "main(['erase', 'n1', '--yes'])\n"
     )

@@ -316,6 +316,14 @@ def tail_fingerprint(path: Path, end: int) -> str:
     return fingerprint(read_span(path, start, end - start)) if end else fingerprint(b"")
 
 
+def has_held(folder: Path) -> bool:
+    """Whether an old file of a ledger lies in a mind's folder, to which lines may still come (see held)."""
+    try:
+        return any(name.endswith(".held") for name in os.listdir(folder))  # noqa: PTH208 - every command asks
+    except OSError:
+        return False
+
+
 def inside(folder: Path) -> list[Path]:
     """What lies in a folder, by name; nothing where it is none or can't be looked into."""
     try:
@@ -372,10 +380,17 @@ def replace_with(path: Path, write: Callable[[int], bool], *, durable: bool = Tr
         raise WriteFailed(path, reasons.of(error)) from error
 
 
-def rewrite(path: Path, make: Callable[[bytes], bytes], timeout: float = LOCK_TIMEOUT) -> bool:
+def rewrite(
+    path: Path,
+    make: Callable[[bytes], bytes],
+    timeout: float = LOCK_TIMEOUT,
+    *,
+    aside: Callable[[int], bool] = lambda _: False,
+) -> bool:
     """Put `make(bytes)` in a ledger's place under its lock; -> whether anything changed. An absent file stays absent.
 
-    What a program without our lock appended meanwhile goes to the new file's end. Raises WriteFailed, LockedTooLong.
+    What a program without our lock appended meanwhile goes to the new file's end, unless `aside`, which is told where
+    that begins before the new file takes the name, says that it will see to it. Raises WriteFailed, LockedTooLong.
     """
     if not path.exists():
         return False
@@ -384,8 +399,10 @@ def rewrite(path: Path, make: Callable[[bytes], bytes], timeout: float = LOCK_TI
         after = make(before)
         if after == before:
             return False
+        seen_to = aside(len(before))
         replace(path, after)
-        late = _read_at(file.descriptor, len(before), os.fstat(file.descriptor).st_size - len(before))
+        grown = os.fstat(file.descriptor).st_size - len(before)
+        late = b"" if seen_to else _read_at(file.descriptor, len(before), grown)
         if late:
             with appending(path, timeout) as fresh:
                 fresh.append(late)
