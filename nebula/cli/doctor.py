@@ -105,6 +105,7 @@ def _verified(found: Verified) -> Outcome:
         for act in found.acts
         if act["why"] in {"erase", "repair", "accept"} and isinstance(act["changed"], dict)
     ]
-    totals = {"held": sum(found.held.values()), "fresh": sum(found.fresh.values())}
+    fresh = sum(found.fresh.values())
+    totals = {"old": sum(found.held.values()) - fresh, "fresh": fresh}
     said.append(messages.say("verify.held", **totals, head=found.head[:16] or "-"))
     return Outcome(data, [[(line, FIT)] for line in said], 0 if found.ok else 1, notices=found.notices)
