@@ -218,6 +218,8 @@ def _read_numbers(groups: Groups, _context: Context) -> Moment:
 def _read_season(groups: Groups, context: Context) -> Moment | None:
     """Refused where no one can say which winter: 去年冬天 said in January, `this winter` looking back in May."""
     month = words.SEASONS[groups["season"].lower()]
+    if "until" in groups and (month != 12 or (_year(groups["y"], context) + 1 - int(groups["until"])) % 100):
+        return None
     if month == 12 and not groups.get("y", "0")[0].isdigit() and context.today.month < 3:
         return None
     found = _yearly(lambda year: _months(year, month, 3, "season"), groups, context)
@@ -227,7 +229,7 @@ def _read_season(groups: Groups, context: Context) -> Moment | None:
 
 
 def _read_half(groups: Groups, context: Context) -> Moment:
-    year = _year(groups["y"], context) if "y" in groups else context.today.year
+    year = _year(groups["y"], context) if "y" in groups else (context.after or context.now).year
     return _months(year, 1 if groups["half"] == "上" else 7, 6, "range")
 
 

@@ -57,7 +57,11 @@ def _minute(found: re.Match[str]) -> int | None:
 def _hours(hour: int, part: words.Part | None, half: str | None, *, exact: bool) -> tuple[int, ...]:
     """The hours of the day that may be meant: one where a part, am/pm or two digits (`exact`) say so, else two."""
     if half:
-        return (hour % 12 + 12 * (half == "p"),) if 1 <= hour <= 12 else ()
+        said = hour % 12 + 12 * (half == "p")
+        if part and said + 24 < part.end:
+            said += 24  # last night at 2am: the night is named after the day on which it began
+        fits = part is None or part.clock_from <= said < max(part.clock_to, part.end)
+        return (said,) if 1 <= hour <= 12 and fits else ()
     if part:
         choices = {hour, hour + 12} | ({0} if hour == 12 else set())
         fitting = tuple(sorted(h for h in choices if part.clock_from <= h < part.clock_to))

@@ -27,6 +27,10 @@ from nebula.text.datecalendar import READERS, Context, Granularity, Moment, Pref
 from nebula.text.dateclock import on_day, read_clock, time_alone
 
 _ABSOLUTE = frozenset({"month", "monthday", "numbers"})
+#: What shares its year or month with the date before it in a list: 2025年3月和5月, 5号6号.
+_LISTED = frozenset({"month", "monthday", "half"})
+_LONGEST_LIST = 12
+_WEEKDAYS = frozenset({"week", "weekday"})
 _CALENDAR = frozenset({"month", "numbers", "holiday", "season", "year", "year_end"})
 
 
@@ -60,9 +64,9 @@ def find(text: str, now: datetime, prefer: Prefer = "past") -> list[Span]:
         return spans
     while found := words.pattern(words.STARTS).search(plain, at):
         reading = _expression(plain, found.start(), context)
-        at = found.start() + 1 if reading is None else reading.end
-        span = None if reading is None else _span(reading)
-        spans += [span] if span else []
+        readings = [] if reading is None else _listed(plain, reading, context)
+        at = readings[-1].end if readings else found.start() + 1
+        spans += [span for reading in readings if (span := _span(reading))]
     return spans
 
 
@@ -125,6 +129,8 @@ def _expression(text: str, at: int, context: Context) -> _Reading | None:
     link = words.BETWEEN if lead and lead["between"] else words.RANGE
     if first.reader == "ago":
         doubtful = doubtful or words.pattern(words.PART_BEFORE).search(text[max(0, start - 40) : start]) is not None
+        if near := words.pattern(words.AGO_AFTER).match(text, first.end):
+            return _refuse(first, near.end())
     ranged = _ranged(text, first, link, context)
     if ranged is not None:
         return _refuse(ranged) if doubtful else ranged._replace(start=at)
@@ -145,7 +151,8 @@ def _refuse(reading: _Reading, end: int | None = None) -> _Reading:
 def _ranged(text: str, first: _Reading, between: str, context: Context) -> _Reading | None:
     """`周一到周三`: the second date is the first such one after the first. None where no second date follows.
 
-    In the past, 11月到2月 that now lies in may as well be the last one that is over: it is refused.
+    In the past, 11月到2月 that now lies in may as well be the last one that is over: it is refused. A year written
+    at the end counts for both: May-July 2025.
     """
     link = words.pattern(between).match(text, first.end)
     if link is None or (first.moment is None and first.reader == "refused"):
@@ -154,13 +161,48 @@ def _ranged(text: str, first: _Reading, between: str, context: Context) -> _Read
     last = _point(text[link.end() :], 0, replace(context, after=after))
     if last is None:
         return None
-    last = last._replace(end=last.end + link.end())
+    last = last._replace(start=link.end(), end=last.end + link.end())
+    if last.reader == "year" and first.reader != "year" and text[link.end()].isdigit() and link[0].strip() in "-–":
+        return _Reading(first.start, last.end, None)
+    first = _same_year(text, first, last, context)
     if first.moment is None or last.moment is None or last.moment.end <= first.moment.start:
         return _Reading(first.start, last.end, None)
     bare = first.calendar and last.calendar and not re.search(r"\d{4}|[年季]", text[first.start : last.end])
     if bare and context.prefer == "past" and last.moment.start.year > context.now.year:
         return _Reading(first.start, last.end, None)
     return _Reading(first.start, last.end, Moment(first.moment.start, last.moment.end, "range"))
+
+
+def _same_year(text: str, first: _Reading, last: _Reading, context: Context) -> _Reading:
+    """The first date, of the year written beside the last one if it has none of its own: the nearest before that."""
+    written = [re.search(r"[0-9]{4}|年", text[one.start : one.end]) for one in (first, last)]
+    if written[0] or not written[1] or not (first.calendar and last.calendar and last.moment):
+        return first
+    before = replace(context, now=last.moment.end, prefer="past", after=None)
+    return _point(text, first.start, before) or first
+
+
+def _listed(text: str, first: _Reading, context: Context) -> list[_Reading]:
+    """A date and those listed after it, which share its year and month: 2025年3月和5月, 5月5日和6日.
+
+    Looking back, a list that runs into the future may as well be one that is over: it is refused.
+    """
+    run = [first]
+    while len(run) < _LONGEST_LIST and (last := run[-1]).moment and (last.reader in _LISTED or _is_range(last)):
+        link = words.pattern(words.LIST).match(text, last.end)
+        if link is None:
+            break
+        following = _expression(text[link.end() :], 0, replace(context, after=last.moment.start))
+        if following is None or not following.moment or not (following.reader in _LISTED or _is_range(following)):
+            break
+        following = following._replace(start=link.end(), end=link.end() + following.end)
+        run = [_same_year(text, one, following, context) for one in run] + [following]
+    ahead = context.prefer == "past" and any(one.moment and one.moment.start > context.now for one in run[1:])
+    return [_refuse(one) for one in run] if ahead else run
+
+
+def _is_range(reading: _Reading) -> bool:
+    return not reading.reader and reading.moment is not None and reading.moment.granularity == "range"
 
 
 def _since(first: _Reading, end: int, context: Context) -> _Reading:
@@ -242,7 +284,11 @@ def _longest(text: str, at: int, context: Context) -> _Reading | None:
         if shape.use == "alone" and not (context.whole or context.after):
             continue
         found = words.pattern(shape.pattern).match(text, at)
-        if found and (best is None or found.end() > best[1].end()):
+        if (
+            found
+            and (best is None or found.end() > best[1].end())
+            and not (shape.reader in _WEEKDAYS and _is_word(text, found))
+        ):
             best = shape, found
     if best is None:
         return None
@@ -251,6 +297,30 @@ def _longest(text: str, at: int, context: Context) -> _Reading | None:
     counted = "step" in groups or groups.get("y", "").lower() in words.YEARS
     calendar = shape.reader in _CALENDAR and not counted
     return _Reading(at, found.end(), _meaning(shape.reader, groups, context), shape.reader, shape.use, calendar)
+
+
+def _is_word(text: str, found: re.Match[str]) -> bool:
+    """Whether the weekday in a match rather begins a longer word: 一直 in 上周一直, 五金店 in 周五金店.
+
+    So it is where the cut says it; and after 上 or 下, where the week holds the day anyway, where that word is
+    commoner than the one that begins a character later (一共 and 共花), or counts something (三个, 三本).
+    """
+    names = found.groupdict()
+    if not names.get("wd") or names["wd"].isascii():
+        return False
+    at = found.end("wd")
+    rest = words.pattern(words.HAN).match(text, at)
+    if rest is None or words.pattern(words.TIME).match(text, at):
+        return False
+    from nebula.text import words as cutting
+
+    known = cutting.table().frequencies
+    here, later = (max(known.get(text[start : start + size], 0) or 0 for size in (2, 3, 4)) for start in (at - 1, at))
+    if not here:
+        return False
+    if names.get("step") and (here > later or text[at] in words.COUNTED):
+        return True
+    return cutting.cut("周" + text[at - 1 : rest.end()])[0] == "周"
 
 
 def _meaning(reader: str, groups: dict[str, str], context: Context) -> Moment | None:

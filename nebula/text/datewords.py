@@ -7,7 +7,7 @@ Tables and patterns only; what a shape means is in `dates`. In a shape `<NAME>` 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ YEARS = {
     "大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2, "大后年": 3,
     "last year": -1, "this year": 0, "next year": 1,
 }  # fmt: skip
-STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "last": -1, "this": 0, "next": 1}
+STEPS = {
+    "上上上": -3, "上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "下下下": 3,
+    "last": -1, "this": 0, "next": 1,
+}  # fmt: skip
 WEEKDAYS = {
     **dict(zip("一二三四五六日", range(7), strict=True)), "天": 6,
     **dict(zip(("mon", "tue", "wed", "thu", "fri", "sat", "sun"), range(7), strict=True)),
@@ -131,17 +134,23 @@ FRAGMENTS = {
     "N": r"(?<![0-9A-Za-z.零〇一二两三四五六七八九十百千万几数第每到至~/:、—–-])",
     "NONUM": "(?![0-9零〇一二两三四五六七八九十百])",
     "YEAR": "(?:(?<![0-9〇零一二三四五六七八九第])(?<![0-9年][-~–—/、])(?:[0-9]{4}|[〇零一二三四五六七八九]{4})年"
-    "|今年|(?<!过)去年|(?<!大)大[前后]年|(?<![以之目大])前年|(?<![聪光透说证大])明年|(?<![以之今然往最大])后年)",
-    "STEP": "(?<![上下晚早路网线以世街身手海天楼底大])(?P<step>上上|下下|[上下这本])一?个?",
+    "|(?<![如当])今年|(?<!过)去年|(?<!大)大[前后]年|(?<![以之目大前年月周天])前年|(?<![聪光透说证大])明年|(?<![以之今然往最大后])后年)",
+    # 2025下半年, 2025 3月: no 年 needed before what only a year has; 25下半年 may be anything
+    "BARE": "(?<![0-9A-Za-z.:/第~–—-])(?:19|20)[0-9]{2}",
+    "STEP": "(?<![上下晚早路网线以世街身手海天楼底大])(?P<step>上{1,3}|下{1,3}|[这本])一?个?",
     "WEEK": "(?:周|星期|礼拜)",
     "WD": "(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
     "(?![零一二两三四五六七八九十0-9](?![零一二三四五六七八九十0-9]?[点:])"
-    "|[日次回遍节趟场顿篇郎围福多鸣哥姐爷妹弟历记报刊常丰年月更练休]|天(?!气)|[至到~-][一二三四五六日天](?![月年号]))",
+    "|[日次回遍节趟场顿篇郎围福多鸣哥姐爷妹弟历记报刊常丰年月更练休]|天(?!气)|[至到~、-][一二三四五六日天](?![月年号]))",
+    # before a weekday that stands alone: neither a number nor what ties it to another time (那周三, 上上上上周三)
+    "OWNWEEK": "(?<![大上下][上下])"
+    "(?<![零一二两三四五六七八九十半每几0-9单双隔首圆那某另同当头个周期拜末的前后次翌色])",
     "WDAY": r"(?P<wd>Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)day\b",
     "WSHORT": r"(?P<wd>Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b\.?",
     "UNIT": "(?:分钟|刻钟|个?小时|个?钟头|天|周|个?星期|个?礼拜|个月|年)",
     "LENGTH": r"(?:(?P<n><NUM>)\s?(?P<unit><UNIT>)|(?P<n2>半)(?P<unit2>个?小时|个?钟头|个月|年))",
-    "INYEAR": r"(?:(?P<y><YEAR>)的?\s?|(?<![年历个岁那某同当春夏秋冬)]))<N>(?P<m><NUM>)\s?",
+    "INYEAR": r"(?:(?P<y><YEAR>)的?\s?<N>|(?P<y2><BARE>)(?:\s|的|(?=[一二三四五六七八九十]))"
+    r"|(?<![年历个岁那某同当的春夏秋冬)])<N>)(?P<m><NUM>)\s?",
     # 用了3月, 最近3月: three months as people write it in haste, as likely as March
     "LASTED": "(?:(?=<YEAR>)|(?<![用住花等待呆学干做忙练拖欠租休歇睡病写过]了)(?<!过去|连续|历时|只有)"
     "(?<![近满整共达期孕头剩前后用花等]))",
@@ -163,13 +172,14 @@ FRAGMENTS = {
     "|春节|除夕|清明节?|端午节?|中秋节?)",
     "EFEAST": r"(?P<holiday>New\s+Year's\s+(?:Day|Eve)|Valentine's\s+Day|Halloween|Christmas(?:\s+(?:Eve|Day))?)\b",
     # in a sentence a feast is a date only where nothing else can be meant: not 五一路, 王国庆, 圣诞树, Christmas tree
-    "ALONE": r"(?:(?<!(?u:\w))|(?<=[们在的]))",
+    "ALONE": r"(?:(?<!(?u:\w))|(?<=[们在]))",
     "FESTIVE": r"(?=\s*$|\s*(?u:[^\w\s])|期间|假期|放假|小?长假|黄金周|当[天日]|那[天几]|[去回我你咱跟干做怎])",
     # 前 and 后 that begin another word are not "ago" and "later"
     "NOTFRONT": "(?![端台沿途景排夫卫锋面轮级身辈言任提程站行往天年半进方缀后])",
     "NOTBACK": "(?![端台勤卫座排面盾续宫脑期悔来辈代人天年半院门果遗缀])",
-    "SUBJECT": r"(?=\s*$|\s*(?u:[^\w\s])|[我你他她咱大]|上午|下午|中午|晚|早|凌晨|那天|当天|之?[前后]|交|要"
-    r"|\s(?u:[^\W0-9a-z_]))",
+    "SUBJECT": r"(?=(?:[、和与跟及]?<NUM>号){0,12}"
+    r"(?:\s*$|\s*(?u:[^\w\s])|[我你他她咱大]|上午|下午|中午|晚|早|凌晨|那天|当天|之?[前后]|交|要"
+    r"|\s(?u:[^\W0-9a-z_])))",
     "PART": "凌晨|早晨|清晨|早上|上午|中午|下午|傍晚|晚上|夜里|深夜|[早晚晨夜](?![饭餐就已先些点期年])"
     r"|(?:morning|afternoon|evening|night|tonight)\b",
 }
@@ -196,28 +206,28 @@ SHAPES = (
     Shape("day", "any", r"(?P<day>(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow"
           r"|yesterday|today|tomorrow)\b"),
     Shape("day", "short", r"(?P<day>last(?=\s+night)|this(?=\s+(?:morning|afternoon|evening))|(?=tonight))"),
-    Shape("week", "any", "<STEP><WEEK>(?P<end>末)?(?![一二三四五六日七八九十期围边杰恩转易刊报][0-9]?)"),
+    Shape("week", "any", "<STEP><WEEK>(?P<end>末)?(?![期围边杰恩转易刊报])"),
     Shape("week", "any", "<STEP><WD>"),
     Shape("week", "any", "<STEP>周(?P<end>末)"),
-    Shape("weekday", "any", "(?<!大[上下])(?<![零一二两三四五六七八九十半每几0-9单双隔首圆四那某另同当头个周期拜末的])"
+    Shape("weekday", "any", "<OWNWEEK>"
           "<WD>"),
-    Shape("weekend", "any", "(?<![零一二两三四五六七八九十半每几0-9单双隔那某另同当头个周期拜末的])周(?P<end>末)"),
+    Shape("weekend", "any", "<OWNWEEK>周(?P<end>末)"),
     Shape("month", "any", "<INYEAR>月(?:份|的?<THIRD>)<NONUM><NOTMONTH>"),
     Shape("month", "any", "<LASTED><INYEAR>月(?!<NUM>(?!月))<NOTMONTH>"),
     Shape("month", "any", r"<INYEAR>月\s?(?P<d><NUM>)\s?[日号](?![线楼])"),
     Shape("month", "any", "<STEP>月(?:份|的?<THIRD><NONUM>)?(?![亮球色光饼是经])"),
     Shape("month", "any", "<STEP>月的?(?P<d><NUM>)[日号](?![线楼])"),
     Shape("monthday", "any", "(?<![月年天日个那的前周期])<N>(?P<d><NUM>)号<SUBJECT>"),
-    Shape("monthday", "alone", "<N>(?P<d><NUM>)[日号]"),
-    Shape("third", "any", "(?<![个岁年当那每次隔])月(?P<third>[初底末])<NONUM>"),
+    Shape("monthday", "alone", "<N>(?P<d><NUM>)[日号](?![线楼院店门库桌房])"),
+    Shape("third", "any", "(?<![个岁年当那每次隔的])月(?P<third>[初底末])<NONUM>"),
     Shape("numbers", "any", r"(?<![0-9./:-])(?P<y>[0-9]{4})(?:-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})"
           r"|/(?P<m2>[0-9]{1,2})/(?P<d2>[0-9]{1,2})|-(?P<m3>[0-9]{2}))(?![0-9/.]|-[0-9])"),
     Shape("numbers", "alone", r"(?P<y>[0-9]{4})(?:\.(?P<m>[0-9]{1,2})\.(?P<d>[0-9]{1,2})|/(?P<m2>[0-9]{1,2}))"),
-    Shape("season", "any", "(?:(?P<y><YEAR>)的?|(?P<step>[上下这])一?个)(?P<season>[春夏秋冬])[天季]"),
+    Shape("season", "any", r"(?:(?P<y><YEAR>|<BARE>)的?\s?|(?P<step>[上下这])一?个)(?P<season>[春夏秋冬])[天季]"),
     Shape("season", "alone", "(?P<season>[春夏秋冬])[天季]"),
-    Shape("half", "any", "(?:(?P<y><YEAR>)的?|(?<![早晚年]))(?P<half>[上下])半年"),
-    Shape("year_end", "any", "(?:(?P<y><YEAR>)年?|(?<![每岁整当那历近多万0-9])年)[底末]"),
-    Shape("holiday", "any", "(?P<y><YEAR>)的?<FEAST>"),
+    Shape("half", "any", r"(?:(?P<y><YEAR>|<BARE>)的?\s?|(?<![早晚年的0-9一二三四五六]))(?P<half>[上下])半年"),
+    Shape("year_end", "any", "(?:(?P<y><YEAR>)年?|(?<![每岁整当那历近多万次年的前0-9])年)[底末]"),
+    Shape("holiday", "any", r"(?P<y><YEAR>|<BARE>)的?\s?<FEAST>"),
     Shape("holiday", "any", "<ALONE><FEAST><FESTIVE>"),
     Shape("holiday", "alone", "<FEAST>"),
     Shape("year", "any", "(?P<y><YEAR>)(?![级代龄糕])"),
@@ -231,7 +241,7 @@ SHAPES = (
           "|重阳|腊八|腊月|正月|寒食|年初|年中|[农阴旧]历|寒假|暑假|[母父]亲节|感恩节|复活节|十一(?=假|黄金周|长假))"),
     Shape("week", "any", r"<ESTEP>week(?P<end>end)?\b"),
     Shape("week", "any", r"(?:on\s+)?<WDAY>,?\s+(?:of\s+)?<ESTEP>week\b"),
-    Shape("week", "any", r"<ESTEP>week\s+(?:on\s+)?<WDAY>"),
+    Shape("week", "any", r"<ESTEP>week(?:['\u2019]s)?\s+(?:on\s+)?<WDAY>"),
     Shape("week", "any", "(?:on\\s+)?<ESTEP>(?:<WDAY>)"),
     Shape("week", "any", "(?:on\\s+)?<ESTEP><WSHORT><FOLLOW>"),
     Shape("weekday", "any", r"(?<!the\s)(?:on\s+)?<WDAY>"),
@@ -247,6 +257,9 @@ SHAPES = (
           r"(?:(?:,\s*|\s+)<EYEAR>)?"),
     Shape("month", "any", r"(?:(?:in|during)\s+)?<MON>(?:\s+of|,)?\s+<EYEAR>"),
     Shape("month", "any", r"(?P<y>(?:last|this|next)\s+year),?\s+in\s+<MON>"),
+    # May-July 2025: the year at the end is both months'
+    Shape("month", "any", r"(?:(?:in|during)\s+)?<MON>(?=\s*(?:[-\u2013/&]|\b(?:to|through|until|till|and)\b)\s*"
+          r"<MON0>(?:\s+of|,)?\s+[12][0-9]{3}\b)"),
     Shape("month", "any", r"(?P<step>last|next|this(?=\s(?-i:[A-Z])))\s+<MON><NOVERB>(?!\s+[0-9])"),
     Shape("month", "any", r"(?:in|during)\s+<MON><NOVERB>(?!'s)"),
     Shape("month", "alone", "<MON>"),
@@ -255,7 +268,8 @@ SHAPES = (
     Shape("month", "any", r"(?:the\s+)?<ETHIRD>\s+of\s+(?:<ESTEP>month\b|<MON>(?:\s+<EYEAR>)?)"),
     Shape("year_end", "any", r"(?:the\s+)?end\s+of\s+(?:the\s+year\b|year\b|<EYEAR>)"),
     Shape("season", "any", "<ESTEP><SEASON>"),
-    Shape("season", "any", r"(?:the\s+)?<SEASON>(?:\s+of)?,?\s+<EYEAR>"),
+    Shape("season", "any", r"(?:the\s+)?<SEASON>(?:\s+of)?,?\s+<EYEAR>"
+          r"(?:\s?[-\u2013/]\s?(?P<until>(?:20)?[0-9]{2})(?![0-9]))?"),
     Shape("season", "alone", "(?:the\\s+)?<SEASON>"),
     Shape("holiday", "any", r"(?:<ESTEP><EFEAST>|<EFEAST2>,?\s+<EYEAR>)"),
     Shape("holiday", "any", r"(?:on|at|for|over|during)\s+<EFEAST><FOLLOW>"),
@@ -268,7 +282,7 @@ SHAPES = (
     Shape("rolling", "any", r"(?:(?:in|over|during|within)\s+the\s+(?P<way>last|past)|the\s+(?P<way2>past))"
           r"\s+<EUNIT>"),
     Shape("within", "alone", r"within\s+<ENUM><EUNIT>"),
-    Shape("refused", "any", r"the\s+(?:last|next)\s+(?:day|week|weekend|month|year)\b"
+    Shape("refused", "any", r"the\s+(?:last|next)\s+(?:day|week|weekend|month|year|<WDAY0>)\b"
           r"|(?:Black|Good|Cyber|Ash|Palm|Easter|Holy)\s+[A-Z][a-z]*day\b"),
 )  # fmt: skip
 
@@ -289,29 +303,44 @@ STARTS = (
 )
 #: Between a day and its time.
 JOINT = r"[ ]*(?:的|,\s*|T(?=[0-9])|(?:in\s+the|at)\s+(?=(?:morning|afternoon|evening))|\s+)?(?:on\s+)?"
+#: What may follow a weekday's numeral as a word: cut into words up to here.
+HAN = "[\u4e00-\u9fff]{1,5}"
+#: What numerals count: 上周三个人 is three people rather than a Wednesday.
+COUNTED = "个本口块元条件张层楼环号台部间级位名届篇章份顿场"
 LEAD = r"(?P<since>since\s+)|(?P<must>(?P<between>between\s+)|从|自从?)|(?:from|by)\s+"
-RANGE = r"\s*(?:到|至|~|—{1,2}|–|-|\bto\b|\bthrough\b)\s*"
+RANGE = r"\s*(?:到|至|~|—{1,2}|–|-|\bto\b|\bthrough\b|\buntil\b|\btill\b)\s*"
+#: Between dates of one year or month: 3月和5月, 5号6号, in May and June.
+LIST = r"\s*[、和与跟及]\s*|(?=<NUM>[日号])|,?\s+and\s+(?=(?-i:[A-Z]))"
 BETWEEN = r"\s+and\s+"
 SINCE = "以来|至今|到现在"
 #: After a date: words that make it a bound, a part of something larger, or another zone's time.
 UNSURE_AFTER = (
     r"[之以]?(?:前<NOTFRONT>|后<NOTBACK>)|前后|左右|起|开始|以内|的?[半午]夜"
     r"|的?(?:那个?)?(?:[春夏秋冬][天季]|<NUM>\s?月(?:<NUM>[日号])?|<WEEK>[一二三四五六日天末])"
-    r"|\s+(?:of|the|at\s+midnight|midnight|in\s+(?:<MON>|<SEASON>)|(?:on\s+)?(?:<WDAY>|today)|<ENUM><EUNIT>\s+ago)\b"
+    r"|\s+(?:of|the|at\s+midnight|midnight|in\s+(?:<MON>|<SEASON>)|(?:on\s+)?(?:<WDAY>|today|yesterday|tomorrow)|<ENUM><EUNIT>\s+ago"
+    r"|before\s+last|after\s+next|but\s+one|that\s+(?:same\s+)?(?:day|week|weekend|month|year)"
+    r"|(?:before|after)\s+(?:last|next|that|<MON0>|<WDAY0>|<EFEAST0>))\b|['’]s\s+<WDAY0>|\s+on(?:wards?)?\s*(?:$|[,.;!?])"
     r"|[ ,]+[0-9]{1,4}\s*(?:BCE?|AD)\b|\s+(?:week|fortnight|[0-9]{1,2}(?:st|nd|rd|th))\b"
-    r"|[到至~–—-]\s?(?:次|翌|来|第二)年"
-    r"|(?:\s*(?:\bto\b|\bthrough\b|[-~–])\s*|\s+'?)[0-9]{1,2}(?=\s*(?:$|[,.;!?)]))"
+    r"|[到至~–—-]\s?(?:次|翌|来|第二)年|[到至~-](?:[上中下]旬|[初中底末])"
+    r"|(?:\s*(?:\bto\b|\bthrough\b|\band\b|[-~–&])\s*|\s+'?)[0-9]{1,2}(?:st|nd|rd|th)?(?=\s*(?:$|[,.;!?)]))"
     r"|\s*(?:UTC|GMT|[ECMP][SD]T)\b|Z\b|\s?[+][0-9]{1,2}|\.[0-9]"
 )
-#: Before a date: words that make it a bound, a rate or the name of another day.
+#: After `3年前`, `2 years ago`: what lies near that day, but who knows in which year.
+AGO_AFTER = (
+    r"的?\s?(?:<FEAST0>|<NUM>[日号]|[上下]半年|[年月周][初中底末]|新年|过年|[暑寒]假|十一)"
+    r"|,?\s+(?:(?:on|in|at|over|during)\s+)?(?:<ESTEP0>(?:<WDAY0>|<MON0>|<SEASON0>|(?:week|month|year)\b)|<EFEAST0>)"
+)
+#: Before a date: words that make it a bound, a rate, the name of another day, or a day of another time (那年的, that).
 UNSURE_BEFORE = (
-    r"(?:[到至每隔逢]个?|\b(?:before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|spring|summer|autumn|winter|week\s+of"
+    r"(?:[到至每隔逢]个?|截止|除了?|(?<!是)不是|并非|(?:[0-9零〇一二三四五六七八九十]年|[那当同次翌隔某往历来头前后][一二三]?个?[年月周天])的?"
+    r"|[A-Za-z][-–—]|(?<!\bat\s)\b(?:last|next)\s+|\bnot\s+(?:on\s+|in\s+)?"
+    r"|\b(?:that|following|previous|same|except|before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|spring|summer|autumn|winter|week\s+of"
     r"|(?:days?|weeks?|months?|years?)\s+from)\s+(?:the\s+|on\s+)?)$"
 )
 #: Before `2 months ago`: it is a part of that, or a bound.
 PART_BEFORE = (
     r"(?:(?:<NUM>|半)(?:年|个?月|周|个?星期|个?礼拜|天|日|个?小时|个?钟头)[零又加和]?|超过|不止|至少|起码|不足"
-    r"|<ENUM><EUNIT>,?\s+(?:and\s+)?|\b(?:over|at\s+least|under)\s+)$"
+    r"|<ENUM><EUNIT>,?\s+(?:and\s+)?|\b(?:over|at\s+least|under)\s+|\b(?:<MON0>|<SEASON0>|<EFEAST0>|<WDAY0>),?\s+)$"
 )
 WEEKDAY_BESIDE = (
     r"[ ,]*[(]?(?:(?:周(?!天)|星期|礼拜)(?P<wd>[一二三四五六日天])"
@@ -351,9 +380,14 @@ def shapes(text: str) -> tuple[Shape, ...]:
     """The shapes that can occur in a text, by its words."""
     small = text.lower()
     chinese, english = (
-        {reader for reader, needed in table.items() if any(word in small for word in needed)}
+        frozenset(reader for reader, needed in table.items() if any(word in small for word in needed))
         for table in (_CHINESE, _ENGLISH)
     )
+    return _chosen(chinese, english)
+
+
+@lru_cache(maxsize=256)
+def _chosen(chinese: frozenset[str], english: frozenset[str]) -> tuple[Shape, ...]:
     return tuple(shape for shape in SHAPES if shape.reader in (chinese if _is_chinese(shape) else english))
 
 
@@ -375,5 +409,7 @@ def _filled(shape: str) -> str:
 
 
 def _fragment(name: str) -> str:
-    """A fragment; `NAME2` is NAME with its groups renamed, for shapes that hold it twice."""
-    return FRAGMENTS[name] if name in FRAGMENTS else FRAGMENTS[name[:-1]].replace("(?P<holiday>", "(?P<holiday2>")
+    """A fragment; `NAME2` is NAME with its groups renamed, for shapes that hold it twice, `NAME0` without names."""
+    if name in FRAGMENTS:
+        return FRAGMENTS[name]
+    return re.sub(r"\(\?P<(\w+)>", "(?:" if name[-1] == "0" else rf"(?P<\g<1>{name[-1]}>", FRAGMENTS[name[:-1]])

@@ -148,6 +148,49 @@ def test_the_shapes_chosen_by_a_texts_words_leave_none_out() -> None:
         ("on sat. we met", ["on sat."], ["2026-11-28"]),
         ("会议在May 3, 2024上", ["May 3, 2024"], ["2024-05-03"]),
         ("\U0001f600今天", ["今天"], ["2026-11-30"]),
+        # a list shares its year and month
+        ("2025年3月和5月去了哪", ["2025年3月", "5月"], ["2025-03-01", "2025-05-01"]),
+        ("2025年上半年和下半年", ["2025年上半年", "下半年"], ["2025-01-01", "2025-07-01"]),
+        ("去年5月5日、6日和8日", ["去年5月5日", "6日", "8日"], ["2025-05-05", "2025-05-06", "2025-05-08"]),
+        ("5月5日和6日", ["5月5日", "6日"], ["2026-05-05", "2026-05-06"]),
+        ("5月5日和6号楼", ["5月5日"], ["2026-05-05"]),
+        ("5号6号", ["5号", "6号"], ["2026-11-05", "2026-11-06"]),
+        ("3月1号到5号和8号", ["3月1号到5号", "8号"], ["2026-03-01", "2026-03-08"]),
+        ("in May and June 2025 we", ["in May", "June 2025"], ["2025-05-01", "2025-06-01"]),
+        ("in May, and August we", ["in May", "August"], ["2026-05-01", "2026-08-01"]),
+        ("in May and may I go", ["in May"], ["2026-05-01"]),
+        ("2025下半年搬到哪", ["2025下半年"], ["2025-07-01"]),
+        ("是不是周三", ["周三"], ["2026-11-25"]),
+        # the weekday's numeral begins another word
+        *(
+            (text, ["上周"], ["2026-11-23"])
+            for text in (
+                "上周一直下雨",
+                "上周一共花了多少",
+                "上周一家人吃饭",
+                "上周一个人",
+                "上周日本旅行",
+                "上周日本人",
+                "上周日程",
+                "上周四川",
+                "上周三亚旅行",
+                "上周三明治",
+                "上周二手车",
+                "上周三个人去的",
+                "上周五本书",
+                "上周三四",
+                "上周三次跑步",
+                "上周天天加班",
+                "上周三环路",
+            )
+        ),
+        *(
+            (text, [text[:3]], ["2026-11-25"])
+            for text in ("上周三我去了", "上周三方案评审", "上周三开会", "上周三去哪了", "上周三和谁")
+        ),
+        ("上周日出去玩", ["上周日"], ["2026-11-29"]),
+        ("上周三晚上，上周一早", ["上周三晚上", "上周一早"], ["2026-11-25", "2026-11-23"]),
+        ("周一同学聚会、周二手术", ["周一", "周二"], ["2026-11-23", "2026-11-24"]),
     ],
 )
 def test_found_in_a_sentence(text: str, phrases: list[str], starts: list[str]) -> None:
@@ -194,6 +237,13 @@ the last week|the first week of May|the last week of May|second Friday of May|Fr
 over 3 years ago|at least 3 days ago
 Friday week|Tuesday fortnight|Friday 13th|May 5 to 7|Dec 28 to 3|12 Dec 25|2nd Dec 25
 tomorrow at 3pm UTC|person in May's class
+周五金店|周日常聊|周三角|周一直下雨|星期四川菜|周六、日|前周三|以后周三|黑色星期五|上上上上周末|除了周三|不是周三|截止上周
+三年前的春节|两年前国庆|三个月前的5号|半年前年底|那年的5月|那年的春节|那一年的国庆|当年的上半年|那年年底|如今年轻人
+24年的5月|24年的国庆|25下半年|大二的国庆|第二年的3月5日|前一天周三|3月初到中旬|5月5号到次年5月
+last last Wednesday|that Friday|the following Friday|the previous Wednesday|the next Friday
+Friday that week|in May that year|Wednesday before last|Friday but one|on Friday before Christmas
+two weeks ago yesterday|two years ago last May|May two years ago|last month's Friday|not on Tuesday
+except Tuesday|mid-May 2025|non-Friday|from May 15 on|May 3rd to 5th|May 5 and 6
 """.replace("\n", "|").strip("|").split("|"))  # fmt: skip
 def test_not_taken_for_a_date(text: str, prefer: Prefer) -> None:
     assert find(text, NOW, prefer) == []
@@ -461,7 +511,26 @@ def test_a_zone_on_now_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["一", "1", "周", "上", "个月", "今", "last ", "3:", "2024-", "周三到", "the ", "半", " ", "去年的"]
+    "unit",
+    [
+        "一",
+        "1",
+        "周",
+        "上",
+        "个月",
+        "今",
+        "last ",
+        "3:",
+        "2024-",
+        "周三到",
+        "5号6号",
+        "3月和",
+        "上周一直",
+        "the ",
+        "半",
+        " ",
+        "去年的",
+    ],
 )
 def test_long_text_takes_no_long_time(unit: str) -> None:
     begun = time.perf_counter()
