@@ -162,7 +162,8 @@ def _ranged(text: str, first: _Reading, between: str, context: Context) -> _Read
     if last is None:
         return None
     last = last._replace(start=link.end(), end=last.end + link.end())
-    if last.reader == "year" and first.reader != "year" and text[link.end()].isdigit() and link[0].strip() in "-–":
+    bare_year = text[last.start : last.end].isdigit()  # Christmas 2024-2025
+    if bare_year and first.reader != "year" and link[0].strip() in "-–":
         return _Reading(first.start, last.end, None)
     first = _same_year(text, first, last, context)
     if first.moment is None or last.moment is None or last.moment.end <= first.moment.start:
