@@ -136,6 +136,11 @@ def _blank(descriptor: int, start: int, end: int) -> None:
 
 def _is_open(path: Path) -> bool:
     """Whether anybody has a file open for writing: then nobody gets a lease to read it. No where that can't be told."""
+    return _refused(path) and not _refuses_all(path.parent)
+
+
+def _refused(path: Path) -> bool:
+    """Whether a lease to read a file is refused for another's sake."""
     if sys.platform != "linux":
         return False
     import fcntl
@@ -153,3 +158,15 @@ def _is_open(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def _refuses_all(folder: Path) -> bool:
+    """Whether a file system gives no lease at all, not even to a file that nobody can have open."""
+    import secrets
+
+    probe = folder / f".lease-test.{secrets.token_hex(4)}"
+    os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    try:
+        return _refused(probe)
+    finally:
+        probe.unlink(missing_ok=True)

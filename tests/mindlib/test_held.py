@@ -88,6 +88,27 @@ def test_without_such_a_program_there_is_no_second_file(act: Callable[[Mind], No
     assert old_files(mind.folder) == []
 
 
+def test_a_file_system_that_gives_no_lease_leaves_no_second_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There nobody can tell; what came until the file was put anew has come over."""
+    import fcntl
+
+    mind, plain = lived(tmp_path / "mind"), fcntl.fcntl
+
+    def refusing(descriptor: int, what: int, value: int = 0) -> int:
+        if what == fcntl.F_SETLEASE:
+            raise BlockingIOError
+        return plain(descriptor, what, value)
+
+    monkeypatch.setattr(fcntl, "fcntl", refusing)
+    with (mind.folder / "notes.jsonl").open("ab", buffering=0) as writer:
+        writer.write(foreign(0))
+        erased(mind)
+    assert list(mind.folder.glob(".*.held")) == list(mind.folder.glob(".lease*")) == []
+    assert "外来第0行" in texts(opened(mind.folder))
+
+
 def test_twice_and_thrice(tmp_path: Path) -> None:
     """Each rewriting leaves one old file; a program that holds the first writes on, and one that holds the second."""
     mind = lived(tmp_path / "mind")
