@@ -61,7 +61,8 @@ def _hours(hour: int, part: words.Part | None, half: str | None, *, exact: bool)
         if part and said + 24 < part.end:
             said += 24  # last night at 2am: the night is named after the day on which it began
         fits = part is None or part.clock_from <= said < max(part.clock_to, part.end)
-        return (said,) if 1 <= hour <= 12 and fits else ()
+        early = part is not None and said < part.end <= 12  # 3am is of the morning, too
+        return (said,) if 1 <= hour <= 12 and (fits or early) else ()
     if part:
         choices = {hour, hour + 12} | ({0} if hour == 12 else set())
         fitting = tuple(sorted(h for h in choices if part.clock_from <= h < part.clock_to))

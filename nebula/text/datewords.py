@@ -333,7 +333,7 @@ AGO_AFTER = (
 #: Before a date: words that make it a bound, a rate, the name of another day, or a day of another time (那年的, that).
 UNSURE_BEFORE = (
     r"(?:[到至每隔逢]个?|截止|除了?|(?<!是)不是|并非|(?:(?<![0-9零〇一二三四五六七八九]{3})[0-9零〇一二三四五六七八九十]年|[那当同次翌隔某往历来头前后][一二三]?个?[年月周天])的?"
-    r"|[A-Za-z][-–—]|(?<!\bat\s)\b(?:last|next)\s+|\bnot\s+(?:on\s+|in\s+)?"
+    r"|[A-Za-z][-–—]|(?<!\bat\s)\b(?:last|next)\s+|(?<!\bwhy\s)\bnot\s+(?:on\s+|in\s+)?"
     r"|\b(?:that|following|previous|same|except|before|after|until|till|every|each|past|or|to|than|first|second|third|fourth|midnight|spring|summer|autumn|winter|week\s+of"
     r"|(?:days?|weeks?|months?|years?)\s+from)\s+(?:the\s+|on\s+)?)$"
 )

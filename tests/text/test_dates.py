@@ -164,6 +164,7 @@ def test_the_shapes_chosen_by_a_texts_words_leave_none_out() -> None:
         ("in May and may I go", ["in May"], ["2026-05-01"]),
         ("2025下半年搬到哪", ["2025下半年"], ["2025-07-01"]),
         ("是不是周三", ["周三"], ["2026-11-25"]),
+        ("why not last week", ["last week"], ["2026-11-23"]),
         # the weekday's numeral begins another word
         *(
             (text, ["上周"], ["2026-11-23"])
