@@ -23,7 +23,7 @@ from nebula.recall.floor import Nulls
 from nebula.text import dialogue, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -131,8 +131,13 @@ def judge(
     """
     kind = kind_of(query)
     other = second(kind) if second and found.second is not None else None
-    evidence = floor.evidence(found, nulls(index, kind, encoder, recall, folder), other, recall.second_share)
-    return floor.in_floors(evidence, recall.floor, short=kind.endswith("-short"))
+    return judged(query, found, nulls(index, kind, encoder, recall, folder), recall, other)
+
+
+def judged(query: str, found: Evidence, known: Nulls, recall: RecallSettings, other: Nulls | None = None) -> float:
+    """The same by the figures of the query's kind, under a second encoder the `other` ones."""
+    evidence = floor.evidence(found, known, other, recall.second_share)
+    return floor.in_floors(evidence, recall.floor, short=kind_of(query).endswith("-short"))
 
 
 def nulls(
@@ -142,17 +147,33 @@ def nulls(
 
     No folder: taken anew and kept nowhere. A file that can't be read or written costs time alone.
     """
-    key = f"median {encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}{instruction}"
-    kept = _read(folder / parts.FLOOR) if folder else {}
-    mine = kept.get(kind, {})
-    if mine.get("key") == key and mine["n"] / GROWN <= index.table.n <= mine["n"] * GROWN:
-        return Nulls(_pair(mine["cosine"]), _pair(mine["share"]))
+    key, kept = key_of(encoder, recall, instruction), _read(folder / parts.FLOOR) if folder else {}
+    known = held(kept.get(kind, {}), key, index.table.n)
+    if known is not None:
+        return known
     found = measure(index, stock(encoder, recall, kind, instruction), KINDS.index(kind), recall)
     if folder:
         with contextlib.suppress(NebulaError):
-            entry = {"key": key, "n": index.table.n, **asdict(found)}
-            files.replace(folder / parts.FLOOR, orjson.dumps(kept | {kind: entry}), durable=False)
+            fresh = {kind: entry(found, key, index.table.n)}
+            files.replace(folder / parts.FLOOR, orjson.dumps(kept | fresh), durable=False)
     return found
+
+
+def key_of(encoder: Encoder, recall: RecallSettings, instruction: str = "") -> str:
+    """All that the figures of a mind depend on, but for its memories."""
+    return f"median {encoder.key} {recall.tokens} {recall.k1} {recall.b} {bool(recall.clauses)}{instruction}"
+
+
+def held(kept: Mapping[str, Any], key: str, n: int) -> Nulls | None:
+    """A kind's figures as they were kept, where they hold for a mind of n memories; None where they don't."""
+    if kept.get("key") != key or not kept["n"] / GROWN <= n <= kept["n"] * GROWN:
+        return None
+    return Nulls(_pair(kept["cosine"]), _pair(kept["share"]))
+
+
+def entry(found: Nulls, key: str, n: int) -> dict[str, Any]:
+    """A kind's figures as they are kept."""
+    return {"key": key, "n": n, **asdict(found)}
 
 
 def prepare(index: Index, encoder: Encoder, recall: RecallSettings, folder: Path) -> None:
@@ -163,10 +184,18 @@ def prepare(index: Index, encoder: Encoder, recall: RecallSettings, folder: Path
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = orjson.loads(files.read(path))
-        for entry in found.values():
-            _pair(entry["cosine"]), _pair(entry["share"]), float(entry["n"])
-    except (LedgerUnusable, ValueError, KeyError, TypeError, AttributeError):
+        return sound(files.read(path))
+    except LedgerUnusable:
+        return {}
+
+
+def sound(raw: bytes) -> dict[str, Any]:
+    """What was kept, by kind; nothing where it can't be read."""
+    try:
+        found: dict[str, Any] = orjson.loads(raw)
+        for one in found.values():
+            _pair(one["cosine"]), _pair(one["share"]), float(one["n"])
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
     return found
 

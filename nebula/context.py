@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nebula.index.view import Index
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
+    from nebula.postgres.searching import ServedLatest
 
 ME = "我"  # the tag of the profile that tells who speaks
 LOOKED_AT = 200  # memories of a ledger, the newest, from which a section is chosen
@@ -93,14 +94,14 @@ def _recalled(mind: Mind, query: str, vias: Sequence[str]) -> tuple[list[Memory]
     return [hit.memory for hit in found.came if hit.memory.ledger != "tacts"], list(found.notices)
 
 
-def _who(view: _Indexed | _Plain, trusted: Filters) -> dict[str, Iterable[Memory]]:
+def _who(view: _Indexed | _Plain | ServedLatest, trusted: Filters) -> dict[str, Iterable[Memory]]:
     """Who I am, and who you are: what is pinned first, then the important, then the new."""
     me = view.latest("profile", replace(trusted, tags=[ME]), LOOKED_AT, important=True)
     you = view.latest("profile", trusted, LOOKED_AT, important=True)
     return {"me": me, "you": (one for one in you if one.tag != ME)}
 
 
-def _lately(view: _Indexed | _Plain, trusted: Filters, now: int) -> Iterable[Memory]:
+def _lately(view: _Indexed | _Plain | ServedLatest, trusted: Filters, now: int) -> Iterable[Memory]:
     """What happened lately, newest first."""
     since = now - LATELY_DAYS * clock.DAY_SECONDS
     return view.latest("notes", replace(trusted, since=since), 3 * AT_MOST["lately"])
@@ -186,8 +187,13 @@ class _Plain:
         return next((memory for memory in self.memories if memory.ref == ref), None)
 
 
-def _view(mind: Mind, *, recalled: bool) -> _Indexed | _Plain:
+def _view(mind: Mind, *, recalled: bool) -> _Indexed | _Plain | ServedLatest:
     now = clock.seconds(mind.now())
+    served = mind.served()[0] if not mind.store.in_folder and has_numpy() else None
+    if served is not None:
+        from nebula.postgres.searching import ServedLatest
+
+        return ServedLatest(served, now)
     return (
         _Indexed(mind.recalled_from() if recalled else mind.index(), now)
         if has_numpy()
@@ -195,7 +201,7 @@ def _view(mind: Mind, *, recalled: bool) -> _Indexed | _Plain:
     )
 
 
-def _surfaced(mind: Mind, query: str, session: str, view: _Indexed | _Plain) -> list[Memory]:
+def _surfaced(mind: Mind, query: str, session: str, view: _Indexed | _Plain | ServedLatest) -> list[Memory]:
     """The night's candidate, where it passes its five gates."""
     if not query.strip():
         return []

@@ -182,7 +182,8 @@ def _database(patient: _Patient) -> Check:
         "" if seen.walls else messages.say("hint.walls_down"),
         "" if seen.encrypted or seen.local else _say("database_open"),
     ]
-    line = _say("database", role=seen.role, version=seen.version, **said)
+    served = _say(f"served_{seen.served}") if seen.served else _say("served", rows=seen.rows)
+    line = _joined([_say("database", role=seen.role, version=seen.version, **said), served])
     return Check("database", "warn" if any(hints) else "ok", line, _joined(hints), facts)
 
 

@@ -74,9 +74,7 @@ def _candidates(new: Memory, index: Index) -> Iterator[Memory]:
     if own < 0:
         return
     terms = keywords(new.text)
-    rows = [np.flatnonzero(index.table.column("text") == np.uint64(h64(simplified(new.text))))[-COMPARED:]] * len(
-        terms or "1"
-    )
+    rows = [index.table.with_text(h64(simplified(new.text)))[-COMPARED:]] * len(terms or "1")
     rows += [index.keywords.run(h64(term))[0][-REACH:] for term in terms]
     met = np.sort(np.concatenate(rows))
     starts = np.flatnonzero(np.append(True, met[1:] != met[:-1]))

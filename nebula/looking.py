@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from nebula.index.view import Index
     from nebula.mind import Mind
     from nebula.mindlib.record import Memory
+    from nebula.postgres.served import ServedIndex
     from nebula.recall.hit import Filters
 
 
 def find(mind: Mind, ref: str) -> Memory | None:
     """One memory as it stands, by ref or uid; None where there is none. Raises LedgerUnusable."""
     wanted, named = ref.strip().lower(), split_ref(ref)
-    index = _at_hand(mind) if named or is_uid(wanted) else None
+    index = (_at_hand(mind) or _served(mind)) if named or is_uid(wanted) else None
     if index is not None:
         row = index.row(wanted)
         found = index.memory(row) if row >= 0 else None
@@ -50,11 +51,14 @@ def listing(mind: Mind, filters: Filters, n: int | None, as_of: datetime | None)
 
 def of_session(mind: Mind, session: str) -> list[Memory]:
     """The memories of a conversation, in no order."""
-    index = _at_hand(mind)
-    if index is None:
-        return [m for m in mind.store.read_all().memories if m.session == session]
     from nebula.index.hashing import h64
 
+    index = _at_hand(mind)
+    served = None if index else _served(mind)
+    if served is not None:
+        return [memory for memory in served.of_session(h64(session)) if memory.session == session]
+    if index is None:
+        return [m for m in mind.store.read_all().memories if m.session == session]
     rows = (index.table.column("session") == h64(session)).nonzero()[0].tolist()
     return [m for row in rows if (m := index.memory(row)) is not None and m.session == session]
 
@@ -63,6 +67,11 @@ def _at_hand(mind: Mind) -> Index | None:
     """The index where that is quicker to open than the ledgers to read."""
     near = is_near(mind.store, manifest.folder(mind.store, mind.reading))
     return mind.index() if near and has_numpy() else None
+
+
+def _served(mind: Mind) -> ServedIndex | None:
+    """What the mind's database serves, where this host has no index and it is asked instead."""
+    return mind.served()[0] if not mind.store.in_folder and has_numpy() else None
 
 
 def _listed(index: Index, filters: Filters, n: int | None, now: int) -> Listing:

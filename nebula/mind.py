@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from nebula.mindlib.store import Marks
     from nebula.mood.expression import Feeling
     from nebula.past import Past
+    from nebula.postgres.served import ServedIndex
     from nebula.recall.budget import Budget
     from nebula.results import Listing
     from nebula.subject.subject import Subject
@@ -342,7 +343,13 @@ class Mind:
         from nebula import calibration
 
         encoder, cache = self.encoder(), self.cache()
-        index = cache.open(self._embedder(None, progress), compact=True)
+        if not self.store.in_folder:
+            from nebula.postgres import serving
+
+            served = serving.build(self, progress)
+            if served is not None and serving.on_server(self):
+                return self._built(served, encoder)
+        index = cache.open(self.embedder(None, progress), compact=True)
         calibration.prepare(index, encoder, self.settings.recall, cache.folder)
         built = self._built(index, encoder)
         if self.settings.recall.second_encoder:
@@ -356,7 +363,8 @@ class Mind:
     def peek(self) -> Built:
         """The state of the dense index as it lies there: nothing is filled in or written. Raises NotSetUp."""
         encoder = self.encoder()
-        return self._built(self.cache().open(None, write=False), encoder)
+        served = None if self.keeps_index else self.served()[0]
+        return self._built(served or self.cache().open(None, write=False), encoder)
 
     def _built(self, index: Index, encoder: Encoder) -> Built:
         size = sum(files.size(path) for path in files.inside(self.cache().folder))
@@ -400,8 +408,14 @@ class Mind:
         """
         if not has_numpy():
             return None, [Notice("dense_off")]
+        if not self.store.in_folder:
+            from nebula.postgres import serving
+
+            served, told = serving.follow(self, limit)
+            if serving.on_server(self):
+                return served, told
         try:
-            index = self.cache().follow(self._embedder(limit, progress))
+            index = self.cache().follow(self.embedder(limit, progress))
         except NebulaError as error:
             return None, [Notice("index_behind", {"reason": error.message})]
         notices = missing(index) if index else []
@@ -413,7 +427,7 @@ class Mind:
 
     def marks(self) -> Marks | None:
         """What the index has consumed, for a writer that takes the next id; None without numpy."""
-        return self.cache().marks() if has_numpy() else None
+        return self.cache().marks() if has_numpy() and self.store.in_folder else None  # a database looks itself
 
     def adopt_vectors(self, other: Store) -> int:
         """Take over vectors that the same model made for another mind; -> how many. They wait for their texts.
@@ -436,7 +450,12 @@ class Mind:
 
     def index(self) -> Index:
         """The index, caught up with the ledgers; no text is embedded. Only where numpy is there."""
-        return self.cache().open()
+        return self.cache().open(write=self.keeps_index)
+
+    @property
+    def keeps_index(self) -> bool:
+        """Whether this host keeps an index of its own; else one that is needed all the same is made in memory."""
+        return self.store.in_folder or self.settings.postgres.recall != "server"
 
     def open_index(self, *, embed: bool, whole: bool = False) -> Index:
         """The index for a recall, caught up; with `embed` a few missing vectors are made on the way.
@@ -444,9 +463,19 @@ class Mind:
         `whole`: all of them, in memory alone.
         """
         if whole:
-            return self.cache().open(self._embedder(None), write=False)
-        self._opened = self.cache().open(self._embedder(CATCH_UP_BYTES) if embed else None)
+            return self.cache().open(self.embedder(None), write=False)
+        self._opened = self.cache().open(self.embedder(CATCH_UP_BYTES) if embed else None, write=self.keeps_index)
         return self._opened
+
+    def served(self) -> tuple[ServedIndex | None, Sequence[Notice]]:
+        """What the mind's database serves for a recall, and notices; None where this host's own index is searched."""
+        if self.store.in_folder:
+            return None, []
+        from nebula.postgres import serving
+
+        found, told = serving.opened(self)
+        self._opened = found or self._opened
+        return found, told
 
     def recalled_from(self) -> Index:
         """The index as the last recall of this object found it, opened where there was none."""
@@ -463,7 +492,8 @@ class Mind:
         """The way in which texts are read, which an index is named after."""
         return f"{self.settings.recall.tokens}-{'lower' if self.settings.recall.lowercase else 'cased'}"
 
-    def _embedder(self, limit: int | None, progress: Callable[[int, int], None] | None = None) -> Embedder:
+    def embedder(self, limit: int | None, progress: Callable[[int, int], None] | None = None) -> Embedder:
+        """How missing vectors are made here, texts of at most `limit` bytes of lines. Raises NotSetUp."""
         from nebula.index.catchup import Embedder, by_text
 
         encoder = self.encoder()

@@ -45,14 +45,22 @@ class More:
 
 
 def more(mind: Mind, ref: str, neighbours: int = NEIGHBOURS, turns: int = TURNS) -> More:
-    """What stands around a memory now. Without numpy neighbours are left out, with a notice. Raises UnknownRef."""
-    from nebula.index import has_numpy
-
+    """What stands around a memory now. Without edges no neighbours, and a notice. Raises UnknownRef."""
     memory = mind.get(ref)
     before, after = _turns(mind, memory, turns)
-    around = _neighbours(mind, memory, neighbours) if has_numpy() else []
+    lacks = _edgeless(mind)
+    around = [] if lacks else _neighbours(mind, memory, neighbours)
     handed_out(mind, [memory, *before, *after, *(one.memory for one in around)])
-    return More(memory, before, after, around, [] if has_numpy() else [Notice("edges_off")])
+    return More(memory, before, after, around, [Notice(lacks)] if lacks else [])
+
+
+def _edgeless(mind: Mind) -> str:
+    """Why neighbours are left out; "" where they are known."""
+    from nebula.index import has_numpy
+
+    if not has_numpy():
+        return "edges_off"
+    return "edges_elsewhere" if mind.served()[0] is not None else ""
 
 
 def _turns(mind: Mind, memory: Memory, turns: int) -> tuple[list[Memory], list[Memory]]:

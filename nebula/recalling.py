@@ -130,6 +130,8 @@ def seek(mind: Mind, ask: Ask, *, explain: bool = False) -> Sought:
     given, ask = ask, replace(ask, query=asking.heard(ask.query))
     search, probe, notices = search_in(mind, ask.query, ask.filters, ask.as_of, whole=ask.whole)
     question = question_of(mind, ask.query, probe, ask.n, ask.as_of)
+    if explain and not search.walks:
+        notices = [*notices, Notice("edges_elsewhere")]
     found = ranked(search, question, mind.settings, walk=explain)
     hits = chosen(search, question, mind.settings, found, explain=explain)
     if ask.query != given.query:
@@ -153,6 +155,13 @@ def search_in(
     from nebula.recall.mapped import MappedSearch
 
     probe, notices = probe_of(mind, query)
+    if not as_of and not whole and not mind.store.in_folder and probe is not None:
+        served, told = mind.served()
+        notices += told
+        if served is not None:
+            from nebula.postgres.searching import ServedSearch
+
+            return ServedSearch(served, mind.settings, now, filters, ageing), probe, [*notices, *missing(served)]
     index = mind.open_index(embed=probe is not None, whole=whole)
     notices += missing(index) if probe is not None else []
     replaced = set()
@@ -201,6 +210,13 @@ def _evidence(mind: Mind, ask: Ask, search: Search, question: Question, found: R
     from nebula.recall.mapped import MappedSearch
 
     assert isinstance(search, MappedSearch)
+    if not mind.store.in_folder:
+        from nebula.postgres import serving
+        from nebula.postgres.served import ServedIndex
+
+        if isinstance(search.index, ServedIndex):
+            known = serving.nulls(mind, search.index, calibration.kind_of(ask.query))
+            return calibration.judged(ask.query, clearest, known, mind.settings.recall)
     folder = None if ask.as_of or ask.whole else mind.cache().folder
     index = search.index
 

@@ -173,6 +173,13 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True)
+class PostgresSettings:
+    """Where a mind in PostgreSQL is recalled: by this host's own index, or on the server (see postgres.serving)."""
+
+    recall: Literal["auto", "host", "server"] = _figure("auto", choice("auto", "host", "server"))
+
+
+@dataclass(frozen=True)
 class Settings:
     """All settings of one mind. `profile` names a set of defaults; what a file or flag says goes above it."""
 
@@ -189,6 +196,7 @@ class Settings:
     embedding: EmbeddingSettings = EmbeddingSettings()
     privacy: PrivacySettings = PrivacySettings()
     echo: EchoSettings = EchoSettings()
+    postgres: PostgresSettings = PostgresSettings()
 
 
 #: What a profile sets differently from the defaults above.

@@ -70,6 +70,19 @@ SENTENCES: dict[str, str] = {
     "notice.dense_broken": "Meaning (义#) was left out: {reason} Run `nebula doctor`.",
     "notice.missing_vectors": "{missing} of {total} have no vector yet; run `nebula embed --build`.",
     "notice.index_behind": "It is stored, but the index did not follow: {reason} The next recall catches up.",
+    "notice.server_unable": (
+        "The server can't recall (no tables of pgvector, see `nebula store migrate URL`): this host's own index was "
+        "made in memory."
+    ),
+    "notice.server_otherwise": (
+        "The server's index was made under other settings: this host's own was used. Anew: `nebula embed --build`."
+    ),
+    "notice.server_behind": "The server's index lacks {lacking} memories; run `nebula embed --build`.",
+    "notice.server_without": (
+        "A recall on the server does without these settings: {settings}. With them: "
+        "nebula config set postgres.recall host."
+    ),
+    "notice.edges_elsewhere": "On the server there are no edges (图#) and no neighbours: hosts' own indexes keep them.",
     "notice.not_touched": "Recalled, but its use could not be counted: {reason}",
     "notice.query_cut": "The query is long; its first {first} and last {last} characters were heard.",
     "notice.no_room": "No room within {budget} for {n}: {refs}",
@@ -333,6 +346,10 @@ SENTENCES: dict[str, str] = {
     "doctor.python": "Python {version}",
     "doctor.folder": "Data folder writable: {folder} ({rule}), ledgers: {ledgers}",
     "doctor.database": "Mind in the database {address} ({rule}), PostgreSQL {server}, tables {version}, role {role}",
+    "doctor.served": "the server's index: {rows} memories",
+    "doctor.served_missing": "no recall on the server: there is no extension pgvector",
+    "doctor.served_old": "no recall on the server: pgvector is older than 0.8",
+    "doctor.served_unmade": "no recall on the server: its owner has not run `nebula store migrate URL` yet",
     "doctor.database_reads": "this role may only read: `nebula store migrate URL --role NAME` lets it add",
     "doctor.database_erases": "this role may not erase: `nebula store migrate URL --role NAME`",
     "doctor.database_open": "the connection is not encrypted: add `?sslmode=require` to the address",
@@ -860,6 +877,18 @@ SENTENCES: dict[str, str] = {
     "option.role": "The role that the program will connect as: it may add, and never change or delete.",
     "option.samples": "Recalls to compare; 0: none.",
     "progress.copying": "copying",
+    "store.lacks_missing": (
+        "There is no extension pgvector: hosts recall from indexes of their own; install it and migrate again for "
+        "recall on the server."
+    ),
+    "store.lacks_old": (
+        "pgvector is older than 0.8: hosts recall from indexes of their own; upgrade it and migrate again for recall "
+        "on the server."
+    ),
+    "store.lacks_refused": (
+        "This role can't create the extension pgvector: hosts recall from indexes of their own; let a superuser run "
+        "`CREATE EXTENSION vector` in this database and migrate again for recall on the server."
+    ),
     "store.migrated": "{address}: tables of version {now} (before: {before}), role {role}",
     "store.copied": "{lines} lines came, {here} were there; documents: {documents}",
     "store.differs": "{name} differs",

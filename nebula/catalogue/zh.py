@@ -70,6 +70,15 @@ SENTENCES: dict[str, str] = {
     "notice.dense_broken": "这次没有用语义（义#）：{reason} 请运行 `nebula doctor`。",
     "notice.missing_vectors": "{total} 条里有 {missing} 条还没有向量；请运行 `nebula embed --build`。",
     "notice.index_behind": "已经记下，但索引没跟上：{reason} 下次回忆时会补上。",
+    "notice.server_unable": (
+        "服务器不能回忆（没有 pgvector 的表，见 `nebula store migrate URL`）：用了本机在内存里建的索引。"
+    ),
+    "notice.server_otherwise": "服务器上的索引是按别的设置建的：用了本机的索引。要重建：`nebula embed --build`。",
+    "notice.server_behind": "服务器上的索引还差 {lacking} 条；请运行 `nebula embed --build`。",
+    "notice.server_without": (
+        "在服务器上回忆时这些设置不起作用：{settings}。要用：nebula config set postgres.recall host。"
+    ),
+    "notice.edges_elsewhere": "在服务器上回忆时没有图（图#）和邻居：它们只在主机自己的索引里。",
     "notice.not_touched": "想起来了，但没能记下这次使用：{reason}",
     "notice.query_cut": "问句太长，只听了开头 {first} 个字和最后 {last} 个字。",
     "notice.no_room": "{budget}内放不下 {n} 条：{refs}",
@@ -330,6 +339,10 @@ SENTENCES: dict[str, str] = {
     "doctor.python": "Python {version}",
     "doctor.folder": "数据文件夹可写：{folder}（{rule}），账本 {ledgers} 个",
     "doctor.database": "心在数据库里：{address}（{rule}），PostgreSQL {server}，表版本 {version}，角色 {role}",
+    "doctor.served": "服务器上的索引：{rows} 条",
+    "doctor.served_missing": "服务器上不能回忆：没有 pgvector 扩展",
+    "doctor.served_old": "服务器上不能回忆：pgvector 低于 0.8",
+    "doctor.served_unmade": "服务器上不能回忆：所有者还没有运行 `nebula store migrate URL`",
     "doctor.database_reads": "这个角色只能读：`nebula store migrate URL --role NAME` 让它能记",
     "doctor.database_erases": "这个角色不能 erase：`nebula store migrate URL --role NAME`",
     "doctor.database_open": "连接没有加密：地址里加 `?sslmode=require`",
@@ -844,6 +857,12 @@ SENTENCES: dict[str, str] = {
     "option.role": "程序连接所用的角色：只能添加，不能修改或删除。",
     "option.samples": "要比较的回忆次数；0 为不比较。",
     "progress.copying": "拷贝",
+    "store.lacks_missing": "没有 pgvector 扩展：每台主机用自己的索引回忆；装上后再 migrate 一次，服务器也能回忆。",
+    "store.lacks_old": "pgvector 低于 0.8：每台主机用自己的索引回忆；升级后再 migrate 一次，服务器也能回忆。",
+    "store.lacks_refused": (
+        "这个角色不能建 pgvector 扩展：每台主机用自己的索引回忆；由超级用户在这个数据库里 "
+        "`CREATE EXTENSION vector` 后再 migrate 一次，服务器也能回忆。"
+    ),
     "store.migrated": "{address}：表版本 {now}（之前 {before}），角色 {role}",
     "store.copied": "拷来 {lines} 行，原有 {here} 行；整份文件：{documents}",
     "store.differs": "{name} 不同",

@@ -41,8 +41,10 @@ def migrate(
     if not is_address(url):
         raise BadValue("URL", url, "postgresql://OWNER@HOST/DATABASE")
     done = schema.migrate(Address(url), run.lock_timeout, role)
-    data = {"address": str(Address(url)), "before": done.before, "now": done.now, "role": done.role}
-    return Outcome(data, [[(messages.say("store.migrated", **{**data, "role": role or "-"}), "")]])
+    data = {"address": str(Address(url)), **vars(done)}
+    lines: list[Line] = [[(messages.say("store.migrated", **{**data, "role": role or "-"}), "")]]
+    lines += [[(messages.say(f"store.lacks_{done.lacks}"), "")]] if done.lacks else []
+    return Outcome(data, lines)
 
 
 def copy(run: Run, source: Store, target: Store) -> Outcome:

@@ -114,6 +114,13 @@ class Postings:
                 span = slice(int(starts[at]), int(starts[at + 1]))
                 yield base, segment[f"{self.prefix}_rows"][span], segment[f"{self.prefix}_tf"][span]
 
+    def fetch(self, terms: Sequence[int]) -> None:
+        """Have the runs of some terms at hand: these are."""
+
+    def count(self, term: int) -> int:
+        """How many rows hold a term."""
+        return sum(len(rows) for _, rows, _ in self.spans(term))
+
     def has(self, terms: Array) -> Array:
         """Which of some terms (uint64 [t]) any row holds, bool [t]."""
         found = np.zeros(len(terms), np.bool_)

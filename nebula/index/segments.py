@@ -73,12 +73,7 @@ def build(
     searched = [as_searched(arrival.memory, mode) for arrival in arrivals]
     both = [(words.tokens(whole, mode), keywords(text)) for whole, text in zip(searched, texts, strict=True)]
     token_lists, keyword_lists = [tokens for tokens, _ in both], [found for _, found in both]
-    segment = columns(
-        [arrival.memory for arrival in arrivals],
-        [(arrival.offset, arrival.length) for arrival in arrivals],
-        [len(tokens) for tokens in token_lists],
-        [h64(text) for text in searched],
-    )
+    segment = _table(arrivals, token_lists, searched)
     segment |= lookups(segment) | postings.build(token_lists) | mentions.segment(keyword_lists)
     every = [*older, segment]
     first = sum(len(part["id"]) for part in older)
@@ -91,6 +86,24 @@ def build(
         mode == "full",
     )
     return segment | mentions.edges(Arrivals(first, texts, keyword_lists), source)
+
+
+def words_alone(arrivals: Sequence[Arrival], mode: Mode) -> dict[str, Array]:
+    """Memories in row order -> their columns and the runs of their tokens; no keywords, no edges."""
+    searched = [as_searched(arrival.memory, mode) for arrival in arrivals]
+    token_lists = [words.tokens(text, mode) for text in searched]
+    return _table(arrivals, token_lists, searched) | postings.build(token_lists)
+
+
+def _table(
+    arrivals: Sequence[Arrival], token_lists: Sequence[Sequence[str]], searched: Sequence[str]
+) -> dict[str, Array]:
+    return columns(
+        [arrival.memory for arrival in arrivals],
+        [(arrival.offset, arrival.length) for arrival in arrivals],
+        [len(tokens) for tokens in token_lists],
+        [h64(text) for text in searched],
+    )
 
 
 def runs_of(segments: Sequence[Columns], prefix: str) -> Postings:

@@ -32,9 +32,5 @@ def beside(table: Table, rows: Array, step: int) -> Array:
     found[inside[fits]] = near[inside[fits]]
     lost = np.flatnonzero((found < 0) & (session != 0) & (turn >= 0))
     if len(lost):
-        others = np.flatnonzero(np.isin(table.column("session"), session[lost]))
-        keys = zip(table.values("session", others).tolist(), table.values("turn", others).tolist(), strict=True)
-        place = dict(zip(keys, others.tolist(), strict=True))
-        for one in lost.tolist():
-            found[one] = place.get((int(session[one]), int(turn[one])), -1)
+        found[lost] = table.at_turns(session[lost], turn[lost])
     return found

@@ -43,9 +43,8 @@ def lay_over(table: Table, strings: Strings, deltas: Mapping[str, Delta]) -> Non
         if delta.captured:
             table.set(row, "captured", True)
         if delta.hits:
-            table.column("hits")[row] += delta.hits
-            last = table.column("last_hit")
-            last[row] = max(int(last[row]), moment(delta.last_hit, 0))
+            table.put(row, "hits", int(table.value("hits", row)) + delta.hits)
+            table.put(row, "last_hit", max(int(table.value("last_hit", row)), moment(delta.last_hit, 0)))
 
 
 def rows_of(table: Table, refs: list[str]) -> dict[str, int]:

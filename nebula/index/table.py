@@ -159,7 +159,7 @@ class Table:
             held[0] = cell(name, value)
         except (TypeError, ValueError, OverflowError):
             return
-        (self._columns[name] if name in self._columns else self._laid.setdefault(name, {}))[row] = held[0]
+        self.put(row, name, held[0])
 
     def order(self) -> Array:
         """The key that settles ties: ledger, then id; repeated ids behind (uint64, shape [n])."""
@@ -204,6 +204,22 @@ class Table:
                 return segment[name][row]
             row -= len(segment["id"])
         raise IndexError(row)
+
+    def put(self, row: int, name: str, held: Any) -> None:
+        """Lay a value over a row as its column holds it."""
+        (self._columns[name] if name in self._columns else self._laid.setdefault(name, {}))[row] = held
+
+    def with_text(self, hash_: int) -> Array:
+        """The rows that have a text, by its hash; ascending."""
+        return np.flatnonzero(self.column("text") == np.uint64(hash_))
+
+    def at_turns(self, session: Array, turn: Array) -> Array:
+        """The row at each turn of a session, -1 where there is none, int64 [s]; of several one."""
+        others = np.flatnonzero(np.isin(self.column("session"), session))
+        keys = zip(self.values("session", others).tolist(), self.values("turn", others).tolist(), strict=True)
+        place = dict(zip(keys, others.tolist(), strict=True))
+        pairs = zip(session.tolist(), turn.tolist(), strict=True)
+        return np.array([place.get(pair, -1) for pair in pairs], np.int64)
 
     def rows_of(self, refs: Sequence[tuple[str, int]]) -> list[int]:
         """(ledger, id) pairs -> row numbers, -1 for unknown ones; repeated ids are not found here."""

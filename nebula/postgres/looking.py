@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nebula.postgres import schema
+from nebula.postgres import filling, schema
 from nebula.quick import dataclass
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 class Seen:
     """The server and its tables' versions, and what the role may do.
 
-    `walls`: row-level security binds it; `local`: over a socket or loopback, where nothing needs to be encrypted.
+    `walls`: row-level security binds it; `served`: why it can't recall (`missing`, `old`, `unmade`), "" where it can,
+    and then `rows`, how many memories it was filled with; `local`: over a socket or loopback, where nothing needs to be
+    encrypted.
     """
 
     server: str
@@ -26,6 +28,8 @@ class Seen:
     walls: bool
     encrypted: bool
     local: bool
+    served: str
+    rows: int
 
 
 def look(store: PostgresStore) -> Seen:
@@ -38,6 +42,11 @@ def look(store: PostgresStore) -> Seen:
 
     def work(db: Any) -> Seen:
         server, role, adds, erases, walls, local = db.execute(query, [schema.ERASE]).fetchone()
-        return Seen(server, schema.version(db), role, adds, erases, walls, bool(db.pgconn.ssl_in_use), local)
+        made = schema.index_format(db) == schema.INDEX_FORMAT
+        served = "" if made else schema.lacking(db) or "unmade"
+        filled = filling.read(db)[0] if made else None
+        rows = filled.rows if filled else 0
+        encrypted = bool(db.pgconn.ssl_in_use)
+        return Seen(server, schema.version(db), role, adds, erases, walls, encrypted, local, served, rows)
 
     return store.connection.run(work)

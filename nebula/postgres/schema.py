@@ -47,13 +47,23 @@ def migrations() -> list[str]:
 KNOWN = len(list(Path(__file__).parent.glob("[0-9]*.sql")))
 
 
+#: The form of what is derived there (index.sql): another one is thrown away and made anew.
+INDEX_FORMAT = 1
+#: The first version of pgvector that goes on along its index until a filter has let enough through.
+VECTOR = (0, 8)
+
+
 @dataclass(frozen=True)
 class Migrated:
-    """The version there was (0: none), the one there is now, and the role that may use it ("": nobody was named)."""
+    """The version there was (0: none), the one there is now, and the role that may use it ("": nobody was named).
+
+    `lacks`: why nobody can recall on the server: `missing` (no pgvector), `old`, `refused`; "" where one can.
+    """
 
     before: int
     now: int
     role: str
+    lacks: str = ""
 
 
 def migrate(address: Address, patience: float, role: str = "") -> Migrated:
@@ -82,9 +92,61 @@ def _migrate(db: Any, address: Address, role: str) -> Migrated:
             db.execute("INSERT INTO nebula.version (number) VALUES (%s)", [number])
     if role and db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone() is None:
         raise BadValue("--role", role, "CREATE ROLE … LOGIN")
+    lacks = _make_index(db)
     for name in {role, *_roles(db)} - {""}:
         _grant(db, name)
-    return Migrated(before, KNOWN, role)
+        if not lacks:
+            _grant_index(db, name)
+    return Migrated(before, KNOWN, role, lacks)
+
+
+def _make_index(db: Any) -> str:
+    """Make the tables for recall on the server where pgvector lets; -> what that lacks."""
+    if index_format(db) == INDEX_FORMAT:
+        return ""
+    lacks = lacking(db)
+    if lacks:
+        return lacks
+    pg = driver()
+    try:
+        with db.transaction():  # a point to come back to
+            db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except pg.errors.InsufficientPrivilege:
+        return "refused"
+    db.execute("DROP TRIGGER IF EXISTS index_forgets ON nebula.erasure")
+    db.execute("DROP SCHEMA IF EXISTS nebula_index CASCADE")
+    db.execute((Path(__file__).parent / "index.sql").read_text(encoding="utf-8"))
+    db.execute(f"COMMENT ON SCHEMA nebula_index IS '{INDEX_FORMAT}'")
+    return ""
+
+
+def index_format(db: Any) -> int:
+    """The form of the tables for recall on the server, 0 where there are none."""
+    query = "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'nebula_index'"
+    row = db.execute(query).fetchone()
+    return int(row[0]) if row and str(row[0]).isdigit() else 0
+
+
+def lacking(db: Any) -> str:
+    """Why pgvector can't be used: `missing`, `old`; "" where it can or could be made."""
+    query = "SELECT coalesce(installed_version, default_version) FROM pg_available_extensions WHERE name = 'vector'"
+    row = db.execute(query).fetchone()
+    if row is None:
+        return "missing"
+    found = tuple(int(part) for part in row[0].split(".")[:2] if part.isdigit())
+    return "" if found >= VECTOR else "old"
+
+
+def _grant_index(db: Any, role: str) -> None:
+    """What is derived a program's role may fill and throw away."""
+    sql = driver().sql
+    name = sql.Identifier(role)
+    for statement in (
+        "GRANT USAGE ON SCHEMA nebula_index TO {}",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA nebula_index TO {}",
+        "GRANT EXECUTE ON FUNCTION nebula_index.finish(), nebula_index.clear() TO {}",
+    ):
+        db.execute(sql.SQL(statement).format(name))
 
 
 def _roles(db: Any) -> list[str]:

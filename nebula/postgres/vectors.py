@@ -34,7 +34,7 @@ def lent(connection: Connection, model: str, dimensions: int, embed: Embed) -> E
 
     def through(texts: Sequence[str]) -> list[Array]:
         hashes = [_signed(h64(text)) for text in texts]
-        found = _fetch(connection, model, dimensions, hashes)
+        found = fetch(connection, model, dimensions, hashes)
         lacking = {key: text for key, text in zip(hashes, texts, strict=True) if key not in found}
         if lacking:
             made = dict(zip(lacking, embed(list(lacking.values())), strict=True))
@@ -74,7 +74,8 @@ def _runs(arrays: Any, there: Array) -> Iterator[dict[int, Array]]:
         yield {int(keys[run[0]]): arrays["vec"][run[rows[run] == rows[run[0]]]] for run in runs}
 
 
-def _fetch(connection: Connection, model: str, dimensions: int, hashes: Sequence[int]) -> dict[int, Array]:
+def fetch(connection: Connection, model: str, dimensions: int, hashes: Sequence[int]) -> dict[int, Array]:
+    """The unit vectors [p, d] of some texts, by their hashes as the server has them; those alone that are there."""
     query = "SELECT hash, pieces FROM nebula.vector WHERE model = %s AND hash = ANY(%s)"
     rows = connection.run(lambda db: db.execute(query, [model, list(hashes)], binary=True).fetchall(), single=True)
     found = {key: _read(raw, dimensions) for key, raw in rows}

@@ -43,6 +43,22 @@ def scores(probe: Probe, index: Index, rows: Array, clauses: float) -> Array:
     return np.where(np.isinf(found), np.nan, np.round(found, 6))
 
 
+def directions(probe: Probe, clauses: float) -> Array:
+    """Vectors [m, d], the latest sentences' first, along which a piece scores high, for whom looks by an index.
+
+    The score (see `scoring`) is the greatest, over the query's pieces and its sentences, of the cosine with
+    (1 - clauses) · piece + clauses · sentence less what the sentence's age takes: a high score is near one of these.
+    """
+    import numpy as np
+
+    if not len(probe.clauses) or not clauses:
+        return np.asarray(probe.whole, np.float32)
+    latest = np.argsort(probe.back, kind="stable")
+    both: Array = (1.0 - clauses) * probe.whole[None] + clauses * probe.clauses[latest][:, None]
+    found: Array = both.reshape(-1, probe.whole.shape[1]).astype(np.float32)
+    return found
+
+
 def scoring(probe: Probe, clauses: float) -> tuple[Array, Callable[[Array], Array]]:
     """Query vectors [q, d], and what makes one score of a piece's cosines with them ([m, q] -> [m]).
 

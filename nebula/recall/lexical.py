@@ -47,12 +47,12 @@ def shares(terms: Mapping[int, float], index: Index, k1: float, b: float, whole:
         return scores
     length, postings = index.table.column("terms"), index.postings
     by_length, highest = k1 * b / max(1e-9, index.table.mean_length), 0.0
+    postings.fetch([*terms, *(term for groups in (whole or {}).values() for group in groups for term in group)])
     held = {group: _holding(group, index) for groups in (whole or {}).values() for group in groups}
     for token, asked in terms.items():
-        runs = list(postings.spans(token))
-        weight = asked * idf(sum(len(rows) for _, rows, _ in runs), n)
+        weight = asked * idf(postings.count(token), n)
         highest += weight
-        for base, within, tf in runs:
+        for base, within, tf in postings.spans(token):
             rows, part = within + np.int64(base), tf * weight
             norm = length[rows] * by_length
             norm += k1 * (1.0 - b)
@@ -85,7 +85,7 @@ def of_row(
     weights = {}
     found = {}
     for token, asked in terms.items():
-        memories = len(index.postings.run(token)[0])
+        memories = index.postings.count(token)
         weights[token] = asked * idf(memories, index.table.n)
         alone = float(shares({token: asked}, index, k1, b, whole)[row]) if memories else 0.0
         found[token] = Term(alone * weights[token], memories)

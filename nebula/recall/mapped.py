@@ -56,6 +56,8 @@ def hashed(asked: Asked) -> tuple[dict[int, float], lexical.Whole]:
 class MappedSearch:
     """One view of an index at `now` (seconds), under filters; `replaced` are refs known by today to be old."""
 
+    walks = True
+
     def __init__(
         self,
         index: Index,

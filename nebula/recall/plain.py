@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 class PlainSearch:
     """The memories of one mind at `now` (seconds), under filters; a row is a position in the list."""
 
+    walks = True
+
     def __init__(
         self,
         memories: Sequence[Memory],

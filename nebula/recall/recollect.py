@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 class Search(Protocol):
     """The rows of one mind at one moment, and the routes over them."""
 
+    #: Whether it has edges to walk over.
+    walks: bool
+
     def lexical(self, asked: Asked, k: int) -> Ranking:
         """The lexical route's first k."""
 

@@ -6,7 +6,8 @@ The mind is the invented one of `speed.py` (drawn vectors; see parts/minds.py). 
 started here, its distinct texts' vectors are lent there, and then so many clients at once, each a process with its own
 connection, ask the four questions of that bench over and over, on this one machine: folder and database in turn.
 The index of a host is not built here (that lasts half an hour for a million): it is the folder's, with places in the
-table instead of places in the file. Prints a table; nothing is asserted.
+table instead of places in the file. The index on the server is filled as `embed --build` fills it. Prints a table;
+nothing is asserted.
 """
 
 from __future__ import annotations
@@ -42,9 +43,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def client(place: str, recalls: int) -> None:
+#: Memories whose own words are asked for beside the four questions.
+ASKED = 46
+
+
+def client(place: str, recalls: int, where: str) -> None:
     """Open the mind, ask each question once, say so, wait for a line, then ask `recalls` times; prints milliseconds."""
-    mind = Mind(places.named(place, "NEBULA_MIND").mind, now=lambda: minds.NOW)
+    begun = time.perf_counter()
+    mind = Mind(places.named(place, "NEBULA_MIND").mind, now=lambda: minds.NOW, overrides={"postgres.recall": where})
+    mind.recall(minds.QUERIES[0], touch=False)
+    first = (time.perf_counter() - begun) * 1000
     for query in minds.QUERIES:
         mind.recall(query, touch=False)
     sys.stdout.write("ready\n")
@@ -60,13 +68,17 @@ def client(place: str, recalls: int) -> None:
         for line in Path("/proc/self/smaps_rollup").read_text().splitlines()
         if line.startswith("Private")
     )
-    sys.stdout.write(json.dumps({"ms": taken, "private_mb": private / 1024}) + "\n")
+    sys.stdout.write(json.dumps({"ms": taken, "private_mb": private / 1024, "first": first}) + "\n")
 
 
-def measure(place: str, clients: int, recalls: int) -> tuple[list[float], float]:
-    """Every recall's milliseconds with so many clients at once, and a client's own memory in MB, the greatest."""
+def measure(place: str, where: str, clients: int, recalls: int) -> tuple[list[float], float, float]:
+    """Every recall's milliseconds with so many clients at once; of a client the most memory in MB, the slowest first.
+
+    The first recall is one of a process that has just started, whose host has what it has.
+    """
     env = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "NEBULA_LANG": "zh"}
     words = [sys.executable, "-m", "tests.bench.hosts", "--place", place, "--recalls", str(recalls)]
+    words += ["--where", where]
     started = [
         subprocess.Popen(words, cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(clients)
@@ -79,7 +91,8 @@ def measure(place: str, clients: int, recalls: int) -> tuple[list[float], float]
         process.stdin.write("go\n")
         process.stdin.flush()
     said = [json.loads(process.communicate()[0]) for process in started]
-    return sorted(ms for one in said for ms in one["ms"]), max(one["private_mb"] for one in said)
+    most = (max(one[name] for one in said) for name in ("private_mb", "first"))
+    return (sorted(ms for one in said for ms in one["ms"]), *most)
 
 
 def loaded(here: Mind, there: Mind) -> dict[str, str]:
@@ -93,9 +106,15 @@ def loaded(here: Mind, there: Mind) -> dict[str, str]:
     shared = store.share(here.encoder().key, here.store.local / INDEX)
     lent = time.perf_counter()
     _index(here, there)
+    begun_filling = time.perf_counter()
+    served = there.under({"postgres.recall": "server"})
+    served.now = lambda: minds.NOW
+    rows = served.build().total
+    filled = time.perf_counter() - begun_filling
     return {
         "lines": f"{lines} in {copied - begun:.0f} s, {lines / (copied - begun):.0f} a second",
         "vectors": f"{shared} texts in {lent - copied:.0f} s",
+        "the index on the server": f"{rows} memories in {filled:.0f} s",
     }
 
 
@@ -117,7 +136,7 @@ def _index(here: Mind, there: Mind) -> None:
 
 def sizes(server: Server, database: str) -> dict[str, str]:
     """The database's bytes and those of its two large tables with their indexes."""
-    named = ("nebula.line", "nebula.vector")
+    named = ("nebula.line", "nebula.vector", *(f"nebula_index.{name}" for name in ("memory", "posting", "piece")))
     asked = ", ".join(f"pg_size_pretty(pg_total_relation_size('{name}'))" for name in named)
     (row,) = server.do(f"SELECT pg_size_pretty(pg_database_size('{database}')), {asked}", database)
     return dict(zip(("database", *named), row, strict=True))
@@ -131,9 +150,10 @@ def main() -> None:
     parser.add_argument("--recalls", type=int, default=8)
     parser.add_argument("--folder", type=Path, default=Path.home() / ".cache" / "nebula-bench")
     parser.add_argument("--place", help=argparse.SUPPRESS)
+    parser.add_argument("--where", help=argparse.SUPPRESS, default="host")
     asked = parser.parse_args()
     if asked.place:
-        client(asked.place, asked.recalls)
+        client(asked.place, asked.recalls, asked.where)
         return
     found = programs()
     assert found is not None, "PostgreSQL's server is not installed"
@@ -142,8 +162,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="nebula-bench-") as given:
         Path(given).chmod(0o755)  # the server is another user's
         os.environ["XDG_CACHE_HOME"] = str(Path(given) / "cache")
+        (Path(given) / "server").mkdir()
         server = Server(Path(given) / "server", found, fsync=True)
-        server.folder.mkdir()
         server.make()
         server.start()
         try:
@@ -157,19 +177,53 @@ def _run(server: Server, folder: Path, clients: Sequence[int], recalls: int) -> 
     server.do(f"CREATE ROLE {PROGRAM} LOGIN PASSWORD '{PROGRAMS_WORD.replace('%40', '@')}'")
     schema.migrate(Address(server.uri(database, OWNER)), 60.0, PROGRAM)
     uri = server.uri(database, PROGRAM, PROGRAMS_WORD)
-    here, there = Mind(folder, now=lambda: minds.NOW), Mind(Address(uri), now=lambda: minds.NOW)
+    here = Mind(folder, now=lambda: minds.NOW)
+    there = Mind(Address(uri), now=lambda: minds.NOW, overrides={"postgres.recall": "host"})
     for name, said in {**loaded(here, there), **sizes(server, database)}.items():
         _tell(f"{name}: {said}")
-    same = sum(_top(here, query) == _top(there, query) for query in minds.QUERIES)
-    _tell(f"the same first ten and scores: {same} of {len(minds.QUERIES)} questions\n")
-    _tell("| clients | place | recalls | p50 ms | p95 ms | recalls a second | a client's own memory |")
-    _tell("|---|---|---|---|---|---|---|")
+    served = there.under({"postgres.recall": "server"})
+    asked = [*minds.QUERIES, *_texts(here)]
+    for name, mind in (("host's index", there), ("on the server", served)):
+        tops = [(_top(here, query), _top(mind, query)) for query in asked]
+        same = sum([ref for ref, _ in mine] == [ref for ref, _ in theirs] for mine, theirs in tops)
+        alike = sum(_alike(mine, theirs) for mine, theirs in tops)
+        _tell(f"{name}: the same first ten {same}, and scores to 1e-5 {alike}, of {len(asked)} questions")
+    _tell(
+        "\n| clients | place | recalls | p50 ms | p95 ms | recalls a second | first recall ms | a client's own memory |"
+    )
+    _tell("|---|---|---|---|---|---|---|---|")
     for count in clients:
-        for name, place in (("folder", str(folder)), ("PostgreSQL", uri)):
-            taken, private = measure(place, count, recalls)
+        for name, place, where in (
+            ("folder", str(folder), "host"),
+            ("PostgreSQL, host's index", uri, "host"),
+            ("PostgreSQL, on the server", uri, "server"),
+        ):
+            taken, private, first = measure(place, where, count, recalls)
             cuts = quantiles(taken, n=20)
             rate = f"{count * 1000 * len(taken) / sum(taken):.1f}"
-            _tell(f"| {count} | {name} | {len(taken)} | {cuts[9]:.0f} | {cuts[18]:.0f} | {rate} | {private:.0f} MB |")
+            row = (
+                count,
+                name,
+                len(taken),
+                f"{cuts[9]:.0f}",
+                f"{cuts[18]:.0f}",
+                rate,
+                f"{first:.0f}",
+                f"{private:.0f} MB",
+            )
+            _tell(f"| {' | '.join(map(str, row))} |")
+
+
+def _texts(mind: Mind) -> list[str]:
+    """Some memories' own words as questions, evenly spread over the mind."""
+    index = mind.index()
+    rows = np.linspace(0, index.table.n - 1, ASKED).astype(np.int64).tolist()
+    return [memory.text for row in rows if (memory := index.memory(row)) is not None]
+
+
+def _alike(mine: Sequence[tuple[str, float]], theirs: Sequence[tuple[str, float]]) -> bool:
+    same = [ref for ref, _ in mine] == [ref for ref, _ in theirs]
+    return same and all(abs(a - b) <= 1e-5 for (_, a), (_, b) in zip(mine, theirs, strict=True))
 
 
 def _top(mind: Mind, query: str) -> list[tuple[Any, ...]]:

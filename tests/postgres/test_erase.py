@@ -53,11 +53,12 @@ def ledgers(mind: Mind) -> dict[str, list[bytes]]:
 def dumped(server: Server, uri: str) -> str:
     """Everything in the database, its bytes read as text."""
     database = uri.rpartition("/")[2]
-    tables = [name for (name,) in server.do("SELECT relname FROM pg_stat_user_tables", database)]
+    ours = "schemaname IN ('nebula', 'nebula_index')"
+    tables = server.do(f"SELECT schemaname || '.' || relname FROM pg_stat_user_tables WHERE {ours}", database)
     return "".join(
         (column.decode("utf-8", "replace") if isinstance(column, bytes) else str(column))
-        for table in tables
-        for row in server.do(f"SELECT * FROM nebula.{table}", database)
+        for (table,) in tables
+        for row in server.do(f"SELECT * FROM {table}", database)
         for column in row
     )
 
