@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import re
 import zipfile
 from datetime import UTC, datetime
@@ -33,7 +32,10 @@ WHOLE = 256 * 1024 * 1024
 #: Bytes that a file in an archive may unpack to.
 UNPACKED = 2 * 1024 * 1024 * 1024
 _PIECE = 1 << 20
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+#: An escape in JSON: a whole pair, half of one, or any other.
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.", re.DOTALL
+)
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 _OPENING, _CLOSING = b"[{", b"]}"
 
@@ -48,18 +50,17 @@ def whole(path: Path) -> bytes:
 def loaded(data: bytes) -> Any:
     """Parsed JSON; None where it is none.
 
-    Half a character, which orjson refuses, costs nobody the rest: titles are cut without a look (see `storable`).
+    Half a character, which orjson refuses, is a question mark: titles are cut without a look.
     """
     plain = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return orjson.loads(plain)
     except orjson.JSONDecodeError:
-        if not _HALF.search(plain):
+        mended, halves = _ESCAPE.subn(lambda one: b"?" if one[1] else one[0], plain)
+        try:
+            return orjson.loads(mended) if halves else None
+        except orjson.JSONDecodeError:
             return None
-    try:
-        return json.loads(plain)
-    except (ValueError, RecursionError):
-        return None
 
 
 def unreadable(raw: bytes, data: Any = b"", start: int = 0) -> str:
@@ -155,7 +156,7 @@ def _plain(data: Any, start: int, end: int) -> Iterator[tuple[int, bytes]]:
     """The elements between two that have brackets; what is no JSON as one."""
     said = bytes(data[start:end]).strip(b" \t\r\n,\xef\xbb\xbf")
     values = loaded(b"[" + said + b"]")
-    for one in [json.dumps(value).encode() for value in values] if isinstance(values, list) else [said]:
+    for one in [orjson.dumps(value) for value in values] if isinstance(values, list) else [said]:
         yield start, one
 
 

@@ -246,6 +246,22 @@ def test_half_a_character_costs_nobody_the_rest(tmp_path: Path) -> None:
     assert one.fields["title"] == "Guitar ?"
 
 
+@pytest.mark.parametrize(
+    ("written_so", "read"),
+    [
+        (rb'"\ud83c\udfb8"', "🎸"),
+        (rb'"\ud83c"', "?"),
+        (rb'"\udfb8\ud83c"', "??"),
+        (rb'"\ud83c\ud83c\udfb8"', "?🎸"),
+        (rb'"\\ud83c"', "\\ud83c"),
+        (rb'"\\\ud83c \n"', "\\? \n"),
+        (rb'"\ud83', None),
+    ],
+)
+def test_halves_are_told_from_what_looks_like_them(written_so: bytes, read: str | None) -> None:
+    assert exports.loaded(written_so) == read
+
+
 def test_what_the_attacker_gave(nebula: Nebula, tmp_path: Path) -> None:
     """Two good conversations and one whose current_node is a list: exit 0, the good ones here, the odd one named."""
     talks = document("chatgpt")
