@@ -6,6 +6,7 @@ An operation reads, calls pure functions, and appends. Nothing is created before
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from nebula import clock, given
 from nebula.errors import (
     AllPrivate,
     BadRecord,
+    BadValue,
     EmptyText,
     LockedTooLong,
     NebulaError,
@@ -25,12 +27,13 @@ from nebula.errors import (
 from nebula.index import has_numpy
 from nebula.mindlib import changes, files
 from nebula.mindlib.store import CHANGES, CONFIG, ERASING, INDEX, MOVING, Store
+from nebula.reasons import because
 from nebula.recall.hit import Filters
 from nebula.results import Added, Built, Notice, Recalled, Setting, missing
 from nebula.settings import RULES, build, check, flatten, origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from nebula.address import Address
@@ -72,6 +75,10 @@ class Mind:
         now: Callable[[], datetime] = clock.now,
         lock_timeout: float = files.LOCK_TIMEOUT,
     ) -> None:
+        given.either("overrides", overrides, (Mapping,), '{"key": value}')
+        given.seconds("lock_timeout", lock_timeout)
+        if not callable(now):
+            raise BadValue("now", now, "() -> datetime")
         self.place = folder
         self.store = store_at(folder, lock_timeout)
         self.overrides = dict(overrides or {})
@@ -107,6 +114,8 @@ class Mind:
         """
         from nebula import places
 
+        given.either("folder", folder, (str, Path), "str | Path")
+        given.environment(environ)
         return cls(places.decide(environ, folder or None).mind, **options)
 
     @property
@@ -133,7 +142,8 @@ class Mind:
         from nebula import screen, writing
         from nebula.drafts import draft
 
-        given.text("ledger", ledger)
+        for name, value in (("ledger", ledger), ("by", by), ("echo", echo)):
+            given.text(name, value)
         said, kept = screen.record(text, fields, redact=self.redacts)
         values, (heart, notices) = writing.replaceable(self, kept), self._heart()
         drafted = draft(said.value, ledger, values, self.now(), by, heart)
@@ -152,6 +162,8 @@ class Mind:
         """The mood now, or as of a moment (see moods). Never raises."""
         from nebula import moods
 
+        if at is not None:
+            given.moment("at", at)
         return moods.current(self, at)
 
     def add_many(
@@ -171,10 +183,16 @@ class Mind:
         from nebula import screen, writing
         from nebula.drafts import draft
 
+        for name, value in (("ledger", ledger), ("by", by), ("echo", echo)):
+            given.text(name, value)
+        given.told(progress)
+        rows = given.objects(objects)
         heart, notices = self._heart()
         drafts = []
         seen = screen.Screened(None)
-        for number, obj in enumerate(objects, start=1):
+        for number, obj in enumerate(rows, start=1):
+            if not isinstance(obj, Mapping):
+                raise BadRecord(number, because("no_object"))
             fields = {name: value for name, value in obj.items() if name != "text"}
             try:
                 said, kept = screen.record(obj.get("text", ""), fields, redact=self.redacts)
@@ -190,6 +208,7 @@ class Mind:
 
     def under(self, overrides: Mapping[str, object]) -> Mind:
         """The same mind under other settings; the encoder is loaded once."""
+        given.either("overrides", overrides, (Mapping,), '{"key": value}')
         other = Mind(self.place, overrides=overrides, now=self.now, lock_timeout=self.store.lock_timeout)
         if other.settings.recall.lowercase == self.settings.recall.lowercase:
             other._encoder = self._encoder
@@ -220,7 +239,8 @@ class Mind:
         """
         from nebula import recalling
 
-        given.question(query, n, filters, as_of)
+        filters = given.question(query, n, filters, as_of)
+        given.budget(budget)
         return recalling.recall(
             self, query, n=n, filters=filters, touch=touch, explain=explain, as_of=as_of, nearest=nearest, budget=budget
         )
@@ -243,11 +263,13 @@ class Mind:
         from nebula.recalling import Ask
 
         given.text("ref", ref)
-        given.question(query, n, filters, as_of)
+        filters = given.question(query, n, filters, as_of)
         return why.why(self, ref, Ask(query, n, filters, as_of, nearest))
 
     def touch(self, refs: Sequence[str], session: str = "") -> list[Notice]:
         """Count a use of memories; a failure is a notice."""
+        refs = given.words("refs", refs)
+        given.text("session", session)
         try:
             line = changes.hit_line(clock.write(self.now()), refs, session)
             self.store.append_lines(CHANGES, [line], durable=False)
@@ -283,6 +305,8 @@ class Mind:
 
         given.text("query", query)
         given.count("budget", budget)
+        given.text("session", session)
+        vias = given.vias("vias", vias)
         return context(self, query, budget=budget, session=session, vias=vias, standing=standing, touch=touch)
 
     def subject(
@@ -296,6 +320,8 @@ class Mind:
         from nebula.subject.subject import Subject
 
         given.text("subject", subject)
+        given.either("project", project, (str, Path), "str | Path")
+        given.environment(environ)
         found = projects.find(Path.cwd(), project or None, self.place, self.store.lock_timeout)
         found.known(subject)
         return Subject(self, found, subject, environ)
@@ -309,9 +335,11 @@ class Mind:
         """
         from nebula import looking
 
-        given.filters(filters)
+        filters = given.filters(filters)
         if n is not None:
             given.count("n", n, least=0)  # 0: how many there are
+        if as_of is not None:
+            given.moment("as_of", as_of)
         return looking.listing(self, filters, n, as_of)
 
     def get(self, ref: str) -> Memory:
@@ -342,6 +370,7 @@ class Mind:
         """Make every missing vector and tidy the index; what was done before a kill stays done. Raises NotSetUp."""
         from nebula import calibration
 
+        given.told(progress)
         encoder, cache = self.encoder(), self.cache()
         if not self.store.in_folder:
             from nebula.postgres import serving
@@ -373,6 +402,7 @@ class Mind:
 
     def embed(self, text: str) -> Sequence[Sequence[float]]:
         """The unit vectors of a text's pieces. Raises EmptyText, NotSetUp."""
+        given.text("text", text)
         if not text.strip():
             raise EmptyText
         rows: list[list[float]] = self.encoder().encode([text]).vectors.tolist()
@@ -388,6 +418,7 @@ class Mind:
 
     def configure(self, key: str, value: object | None) -> Setting:
         """Set a key in the mind's file, or remove it with None. Raises UnknownSetting, BadValue, WriteFailed."""
+        given.text("key", key)
         if value is None:
             check(key, flatten(self.settings).get(key))
         else:
@@ -506,6 +537,10 @@ class Mind:
 def store_at(place: Path | Address, lock_timeout: float = files.LOCK_TIMEOUT) -> Store:
     """The store of a mind in a folder or a database; nothing is created or asked."""
     if not isinstance(place, str | Path):
+        from nebula.address import Address
+
+        if not isinstance(place, Address):
+            raise BadValue("folder", place, "str | Path")
         from nebula.postgres.store import PostgresStore
 
         return PostgresStore(place, lock_timeout)

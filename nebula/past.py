@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from nebula import clock
+from nebula import clock, given
 from nebula.errors import UnknownRef
 from nebula.recall.hit import Filters
 
@@ -42,6 +42,7 @@ class Past:
 
     def get(self, ref: str) -> Memory:
         """One memory as it stood then, by ref or uid. Raises UnknownRef where it was not written yet."""
+        given.text("ref", ref)
         wanted = ref.strip().lower()
         everything = self.list(replace(Filters(), old=True), None).memories
         found = next((memory for memory in everything if wanted in (memory.ref, memory.uid)), None)

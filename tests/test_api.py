@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import inspect
 import os
 import subprocess
 import sys
@@ -74,6 +75,26 @@ def test_users_are_told_its_types() -> None:
         (lambda mind: mind.context(5), "query"),
         (lambda mind: mind.context("x", budget="900"), "budget"),
         (lambda mind: mind.subject(None), "subject"),
+        (lambda mind: mind.subject("x", project=5), "project"),
+        (lambda mind: mind.list(as_of="2026-01-01"), "as_of"),
+        (lambda mind: mind.list(Filters(tags=[5])), "filters.tags"),  # type: ignore[list-item]
+        (lambda mind: mind.recall("x", filters=Filters(since="2026-01-01")), "filters.since"),  # type: ignore[arg-type]
+        (lambda mind: mind.recall("x", budget=900), "budget"),
+        (lambda mind: mind.add_many("abc"), "objects"),
+        (lambda mind: mind.add_many({"text": "x"}), "objects"),
+        (lambda mind: mind.add_many([{"text": "x"}], progress=5), "progress"),
+        (lambda mind: mind.configure(5, 1), "key"),
+        (lambda mind: mind.touch(["n1", 5]), "refs"),
+        (lambda mind: mind.context("x", vias=[5]), "vias"),
+        (lambda mind: mind.context("x", session=5), "session"),
+        (lambda mind: mind.embed(5), "text"),
+        (lambda mind: mind.mood("2026-01-01"), "at"),
+        (lambda mind: mind.under(5), "overrides"),
+        (lambda mind: mind.as_of(NOW).get(5), "ref"),
+        (lambda _: Mind.open(5), "folder"),  # type: ignore[arg-type]
+        (lambda _: Mind(5), "folder"),  # type: ignore[arg-type]
+        (lambda mind: Mind(mind.folder, lock_timeout="3"), "lock_timeout"),  # type: ignore[arg-type]
+        (lambda mind: Mind(mind.folder, now=NOW), "now"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_of_another_kind_is_refused_by_its_name(
@@ -86,6 +107,76 @@ def test_what_is_of_another_kind_is_refused_by_its_name(
         call(opened(tmp_path / "mind"))
     assert refused.value.facts["name"] == name
     assert (tmp_path / "mind" / "notes.jsonl").read_bytes() == before
+
+
+#: What is right for each argument of the public methods; what is not named here may be left out.
+RIGHT: dict[str, Any] = {
+    "text": "渡轮", "query": "渡轮", "ref": "n1", "refs": ["n1"], "moment": NOW, "objects": [], "overrides": {},
+    "key": "recall.k", "value": 12, "subject": "林小满", "obj": {"events": [{"text": "借了把伞"}]},
+}  # fmt: skip
+SET: Any = {5}
+WRONG: tuple[Any, ...] = (5, 2.5, True, None, "x", "", b"x", [], [5], {}, {"x": 1}, SET, NOW, object(), Filters())
+WRONG += (Filters("x", SET, SET), Filters(since=SET))
+#: Of Mind's own modules: what they hand in is theirs.
+INNER = {"adopt_vectors", "cache", "follow", "index", "marks", "open_index", "recalled_from"}
+
+
+def public(thing: object) -> list[tuple[str, str]]:
+    """Every public method of an object with each of its arguments."""
+    methods = {name: getattr(type(thing), name) for name in dir(type(thing)) if name[0] != "_" and name not in INNER}
+    return [
+        (name, argument)
+        for name, method in methods.items()
+        if inspect.isroutine(method)
+        for argument, one in inspect.signature(method).parameters.items()
+        if argument not in {"self", "options"} and one.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+
+
+def test_whatever_is_handed_in_works_or_is_refused(tmp_path: Path) -> None:
+    """Every argument of every public method with things of every kind: an answer, or one error of the one tree."""
+    project = Project(tmp_path / "story")
+    cast.init(project, [cast.Part("林小满", events=[records.event({"text": "有人把蓝伞分给我"})])], NOW)
+    mind = opened(tmp_path / "mind")
+    mind.add("渡轮改到七点开")
+    walked, raised = 0, []
+    for thing in (mind, mind.as_of(NOW), mind.subject("林小满", tmp_path / "story")):
+        for name, argument in public(thing):
+            method = getattr(thing, name)
+            needed = [one for one, is_ in inspect.signature(method).parameters.items() if is_.default is is_.empty]
+            right = {one: RIGHT[one] for one in needed if one in RIGHT}
+            right |= {"project": tmp_path / "story"} if name == "subject" else {}
+            for wrong in WRONG:
+                walked += 1
+                try:
+                    method(**{**right, argument: wrong})
+                except nebula.NebulaError:
+                    pass
+                except Exception as error:
+                    raised.append(f"{type(thing).__name__}.{name}({argument}={wrong!r}): {error!r}")
+    assert not raised
+    assert walked > 600
+
+
+def test_one_word_is_a_list_of_it(tmp_path: Path) -> None:
+    """And ledgers and sources may be named as a person names them at the shell."""
+    mind = opened(tmp_path)
+    mind.add("渡轮改到七点开", tag="船", via="user")
+    mind.add("渡轮票在抽屉里", ledger="promises", via="web")
+    for filters, ref in (
+        (Filters(tags="船"), "n1"),
+        (Filters(vias="user"), "n1"),
+        (Filters(vias=["他说的"]), "n1"),
+        (Filters(ledgers="notes"), "n1"),
+        (Filters(ledgers=["promise"]), "o1"),
+        (Filters(vias=["web"]), "o1"),
+    ):
+        assert [hit.memory.ref for hit in mind.recall("渡轮", filters=filters).hits] == [ref]
+        assert [memory.ref for memory in mind.list(filters).memories] == [ref]
+    assert "七点" in mind.context("渡轮", vias="user").text
+    assert "抽屉" not in mind.context("渡轮", vias="user").text
+    mind.touch("n1")
+    assert mind.get("n1").hits >= 1
 
 
 def test_open_finds_the_mind_of_the_commands(mind_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,3 +298,25 @@ def test_what_another_process_writes_is_found_at_once(tmp_path: Path) -> None:
             assert theirs in [hit.memory.ref for hit in mind.recall(WORDS[-turn - 1], touch=False).hits]
         other.stdin.close()
         assert other.wait(30) == 0
+
+
+def test_what_waits_for_its_vector_is_found_by_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under load more is written than is embedded on the way: what was just said is still the first for its own words.
+
+    Not the others that say nearly the same and have their vectors; of those that wait the newest get theirs first.
+    """
+    mind = opened(tmp_path)
+    mind.add_many([{"text": f"{word}那边的事"} for word in WORDS])
+    mind.add_many([{"text": f"写线程{n}借走了雨伞{n}"} for n in range(60)])
+    monkeypatch.setattr("nebula.mind.CATCH_UP_BYTES", 0)
+    texts = [f"写线程{n}借走了雨伞{n}" for n in range(100, 112)]
+    refs = [mind.add(text).memories[0].ref for text in texts]
+    found = [mind.recall(text, touch=False) for text in texts]
+    assert [result.notices[0].facts["missing"] for result in found] == [12] * 12
+    assert [result.hits[0].memory.ref for result in found] == refs
+    monkeypatch.setattr("nebula.mind.CATCH_UP_BYTES", 1000)
+    mind.recall(texts[0], touch=False)
+    present = mind.index().vectors.present.tolist()
+    waiting = present.count(False)
+    assert 0 < waiting < 12
+    assert present == [True] * (len(present) - 12) + [False] * waiting + [True] * (12 - waiting)

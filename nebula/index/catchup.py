@@ -250,11 +250,14 @@ def embed_missing(store: Store, parts: Parts, mode: Mode, embedder: Embedder, sa
 
 
 def _within(wanted: Mapping[int, Array], length: Array, limit: int | None) -> list[int]:
-    """The texts that fit the bound together; one that is too long for what is left is passed over, not the rest."""
+    """The texts that fit the bound together, the newest first: what was just said is what is asked for next.
+
+    One that is too long for what is left is passed over, not the rest.
+    """
     if limit is None:
         return list(wanted)
     chosen, left = [], limit
-    for key, rows in wanted.items():
+    for key, rows in reversed(list(wanted.items())):
         size = int(length[rows[0]])
         if size <= left:
             chosen.append(key)

@@ -156,15 +156,14 @@ class MappedSearch:
         return found
 
     def scores(self, route: str, rows: Sequence[int]) -> Sequence[float]:
-        """Of any rows; one that has no vector yet counts as the last that the dense route gave."""
+        """Of any rows; for one that has no vector yet see `_guessed`."""
         at = np.array(rows, np.int64)
         if route == "lexical":
             found = self._lent(at)
         elif route == "dense" and self._probe is not None:
-            last = self._near.scores[-1] if self._near.scores else 0.0
             mixed, clauses = self._mixed, self.settings.recall.clauses
             own = mixed.parts(at)[0] if mixed else dense.scores(self._probe, self.index, at, clauses)
-            found = np.nan_to_num(own, nan=last)
+            found = self._guessed(own, self._lent(at))
         elif route == "second" and self._mixed is not None:
             found = self._mixed.parts(at)[1]
         elif route == "graph" and self._walk is not None:
@@ -176,6 +175,17 @@ class MappedSearch:
         else:
             found = np.zeros(len(at))
         return found.tolist()  # type: ignore[no-any-return]
+
+    def _guessed(self, own: Array, share: Array) -> Array:
+        """The dense scores of some rows; one without a vector counts as the last that the dense route gave.
+
+        As its first where it has more of the query's words than any that has a vector: what was just said, and whose
+        vector waits for its turn, comes to mind by its own words before what says nearly the same.
+        """
+        waits = np.isnan(own)
+        first, last = (self._near.scores[0], self._near.scores[-1]) if self._near.scores else (0.0, 0.0)
+        most = share[~waits].max(initial=0.0)
+        return np.where(waits, np.where(share > most, first, last), own)
 
     def spoken(self, names: Sequence[str], rows: Sequence[int]) -> Sequence[float]:
         """1 for each row that one of the names speaks, else 0."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from nebula import given
+from nebula.errors import BadValue
 from nebula.subject import cast, context, embedders, index, recall, saving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from nebula.mind import Mind
     from nebula.subject.files import Lived
@@ -40,11 +43,19 @@ class Subject:
 
         Raises EmptyQuery, BadValue, UnknownTick, and what the embedder and the index raise.
         """
+        given.text("query", query)
+        given.count("limit", limit)
+        given.text("until_tick", until_tick)
+        if until_line is not None:
+            given.count("until_line", until_line, least=0)
+        sources = given.words("sources", sources)
         moment = recall.Moment(until_line, until_tick)
         return recall.find(self._asker(), query, sources=sources, limit=limit, moment=moment)
 
     def context(self, query: str, *, budget: int = context.BUDGET) -> str:
         """The block that its actor gets before a run. Raises as `search`."""
+        given.text("query", query)
+        given.count("budget", budget)
         return recall.context(self._asker(), query, budget=budget)
 
     def save(self, obj: Mapping[str, Any]) -> Saved:
@@ -52,6 +63,8 @@ class Subject:
 
         All or nothing, and the same one twice adds nothing. Raises BadRecord, BadValue, WriteFailed, LockedTooLong.
         """
+        if not isinstance(obj, Mapping):
+            raise BadValue("obj", obj, '{"events": […], "memory": […]}')
         draft = saving.read_save(obj)
         now, timeout, redact = self.mind.now(), self.mind.store.lock_timeout, self.mind.redacts
         with saving.held(self.project, self.id, now, timeout, redact=redact) as actor:
