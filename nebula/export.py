@@ -43,6 +43,11 @@ def pack(mind: Mind, *, as_zip: bool = False) -> bytes:
     return _zip(found) if as_zip else _lines(found, clock.write(mind.now()))
 
 
+def is_empty(mind: Mind) -> bool:
+    """Whether there is no memory to pack; a mind that is looked for in the wrong place has none."""
+    return not any(mind.store.stamp(kind.name)[0] for kind in LEDGERS)
+
+
 def _lines(found: Mapping[str, bytes], at: str) -> bytes:
     from nebula.version import __version__
 
@@ -86,6 +91,8 @@ def unpacked(path: Path) -> Iterator[Path]:
     """A file that `pack` made (`-`: from standard input), as a folder that is gone afterwards. Raises FileUnusable."""
     data = files.read_given(path)
     found = _from_zip(path, data) if data.startswith(b"PK") else _from_lines(path, data)
+    if not any(kind.file in found for kind in LEDGERS):
+        found |= {LEDGERS[0].file: b""}  # a mind without memories is one all the same
     with scratch.folder(scratch.IMPORT) as (folder, _):
         _lay(folder, found)
         yield folder

@@ -93,6 +93,12 @@ def test_a_file_of_another_shape_is_left_alone(own_environment: Path, data: byte
     assert path.read_bytes() == data
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini"])
+def test_codex_alone_asks_for_trust(own_environment: Path, nebula: Nebula, agent: str) -> None:
+    """And nobody else is told of it."""
+    assert ("codex 会请你确认信任" in nebula("hooks", "install", agent).out) == (agent == "codex")
+
+
 def test_print_changes_nothing_and_unknown_agents_are_refused(own_environment: Path, nebula: Nebula) -> None:
     said = nebula("hooks", "install", "claude-code", "--print")
     assert "hooks run claude-code" in json.dumps(json.loads(said.out))

@@ -51,7 +51,8 @@ def install(run: Run, agent: AnyAgent, *, print_: Annotated[bool, typer.Option("
         return _printed(run, agent)
     path = _host(agent).path(run.environ)
     changed = hooks.install(agent, run.environ, _command(run, agent))
-    said = messages.say("hooks.installed" if changed else "hooks.unchanged", path=path)
+    told = "installed_codex" if agent == "codex" else "installed"
+    said = messages.say(f"hooks.{told if changed else 'unchanged'}", path=path)
     return Outcome({"path": str(path), "changed": changed}, [[(said, "")]])
 
 

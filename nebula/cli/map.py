@@ -12,9 +12,12 @@ import typer
 from nebula import messages
 from nebula.cli.command import Run, command
 from nebula.cli.printing import FIT, Outcome
+from nebula.results import Notice
 
 if TYPE_CHECKING:
     from nebula.cli.printing import Line
+    from nebula.mind import Mind
+    from nebula.starmap.page import Sky
 
 
 def register(app: typer.Typer) -> None:
@@ -40,12 +43,19 @@ def map_(
     if str(out) == "-":
         page = render(maps.sky(run.mind()))
         return Outcome({"html": page.decode()}, [[(line, "")] for line in page.decode().split("\n")[:-1]])
-    path, page, found = maps.draw(run.mind(), out)
+    mind = run.mind()
+    path, page, found = maps.draw(mind, out)
     if open_:
         typer.launch(str(path))
     data = {"file": str(path), "bytes": len(page), "stars": len(found.stars), "edges": len(found.edges)}
     told = messages.say("map.drawn", stars=len(found.stars), edges=len(found.edges), size=f"{len(page) / 1024:.1f}KB")
-    return Outcome(data, [[(str(path), FIT)], [(told, "dim")]], hints=[messages.say("hint.after_map", path=path)])
+    hints = [messages.say("hint.after_map", path=path)]
+    return Outcome(data, [[(str(path), FIT)], [(told, "dim")]], notices=_nothing(mind, found), hints=hints)
+
+
+def _nothing(mind: Mind, found: Sky) -> list[Notice]:
+    """A notice where there is no star to be drawn."""
+    return [] if found.stars else [Notice("no_memories_here", {"place": mind.place})]
 
 
 def _picture(run: Run, path: Path) -> Outcome:
@@ -53,11 +63,12 @@ def _picture(run: Run, path: Path) -> Outcome:
     from nebula.mindlib import files
     from nebula.starmap import picture
 
-    found = maps.sky(run.mind(), explained=False)
+    mind = run.mind()
+    found = maps.sky(mind, explained=False)
     data = picture.render(found)
     files.replace(path, data)
     shown = {"file": str(path), "bytes": len(data), "stars": len(found.stars), "edges": len(found.edges)}
-    return Outcome(shown, [[(str(path), FIT)]])
+    return Outcome(shown, [[(str(path), FIT)]], notices=_nothing(mind, found))
 
 
 def sky(run: Run, *, days: Annotated[int, typer.Option("--days", metavar="N", min=0, max=3650)] = 0) -> Outcome:

@@ -54,7 +54,8 @@ def import_(
     with progress.bar(run, messages.say("progress.embedding")) as advance:
         take = transfer.import_folder if source.is_dir() else exporting.import_file
         found = take(run.mind(), source, dry_run=dry_run, progress=advance)
-    return Outcome(_data(found, dry_run=dry_run), _lines(found, dry_run=dry_run), notices=_notices(found))
+    notices = [*_nothing(found, source), *_notices(found)]
+    return Outcome(_data(found, dry_run=dry_run), _lines(found, dry_run=dry_run), notices=notices)
 
 
 def _import_foreign(run: Run, source: Path, kind: str, ledger: str, *, replies: bool, dry_run: bool) -> Outcome:
@@ -78,6 +79,8 @@ def _import_foreign(run: Run, source: Path, kind: str, ledger: str, *, replies: 
     if found.gone:
         said.append(messages.say("import.gone", n=len(found.gone), refs=" ".join(found.gone)))
     damaged = [Notice("import_damaged", {"n": len(damages), "where": "; ".join(damages[:5])})] if damages else []
+    if not (any(counts.values()) or found.passed or damages):
+        damaged = [Notice("no_memories_there", {"place": source})]
     data = {"from": kind, "dry_run": dry_run, **counts, "passed": dict(found.passed), "damages": damages}
     return Outcome(
         {**data, "gone": list(found.gone)}, [[(line, "")] for line in said], notices=[*damaged, *found.notices]
@@ -94,15 +97,17 @@ def export(
     from nebula import export as exporting
     from nebula.mindlib import files
 
-    data = exporting.pack(run.mind(), as_zip=as_zip or target.endswith(".zip"))
+    mind = run.mind()
+    data = exporting.pack(mind, as_zip=as_zip or target.endswith(".zip"))
+    nothing = [Notice("no_memories_here", {"place": mind.place})] if exporting.is_empty(mind) else []
     if target == "-":
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-        return Outcome(None, rows=())
+        return Outcome(None, rows=(), notices=nothing)
     files.replace(Path(target), data)
     said = messages.say("export.done", file=target, size=f"{len(data) / 1024:.1f}KB")
-    return Outcome({"file": target, "bytes": len(data)}, [[(said, "")]])
+    return Outcome({"file": target, "bytes": len(data)}, [[(said, "")]], notices=nothing)
 
 
 def merge(run: Run, source: Source) -> Outcome:
@@ -121,7 +126,8 @@ def merge(run: Run, source: Source) -> Outcome:
         lines.append([(messages.say("merge.notes_taken" if found.notes_taken else "merge.notes"), "")])
     notes = {"notes_kept": found.notes_kept, "notes_taken": found.notes_taken}
     data = {**_data(came, dry_run=False), "settled": found.settled, **notes}
-    return Outcome(data, lines, notices=[*_notices(came)[: len(came.damages) > 0], *found.notices])
+    damaged = _notices(came)[: len(came.damages) > 0]
+    return Outcome(data, lines, notices=[*_nothing(came, source), *damaged, *found.notices])
 
 
 def move(run: Run, target: Annotated[Path, typer.Argument(metavar="DIR")]) -> Outcome:
@@ -133,6 +139,12 @@ def move(run: Run, target: Annotated[Path, typer.Argument(metavar="DIR")]) -> Ou
     told = messages.say("move.next", target=shlex.quote(str(done.target)))
     data = {"from": str(done.source), "to": str(done.target), "files": done.count, "bytes": done.size}
     return Outcome(data, [[(said, "")], [(told, "")]])
+
+
+def _nothing(found: Imported, source: Path) -> list[Notice]:
+    """A notice where there was no memory to take over."""
+    there = found.here or found.erased or found.damages or any(found.records.values())
+    return [] if there else [Notice("no_memories_there", {"place": source})]
 
 
 def _data(found: Imported, *, dry_run: bool) -> dict[str, Any]:

@@ -321,3 +321,38 @@ def test_by_the_command_line(nebula: Nebula, tmp_path: Path) -> None:
     assert data["to"] == str(tmp_path / "two")
     assert nebula("merge", str(tmp_path / "all.zip"), "--mind", str(tmp_path / "two"), "--json").data["here"] == 1
     assert nebula("import", str(tmp_path / "nowhere")).code == 3
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["export", "{}/out.jsonl"], ["export", "-"], ["map", "-o", "{}/sky.html"], ["map", "--png", "{}/sky.png"]],
+)
+def test_nothing_is_said_to_be_nothing(
+    nebula: Nebula, mind_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    """As after `mind move`, while NEBULA_MIND still names the old place; it is done, and the place is named."""
+    nebula("add", "渡轮改到七点开", "-q")
+    full = [part.format(tmp_path) for part in command]
+    assert "这里没有记忆" not in nebula(*full).err
+    nebula("mind", "move", str(tmp_path / "moved"))
+    said = nebula(*full)
+    assert (said.code, f"这里没有记忆：{mind_dir}；" in said.err) == (0, True)
+
+
+@pytest.mark.parametrize("command", ["import", "merge"])
+@pytest.mark.parametrize("name", ["nothing.jsonl", "nothing.zip"])
+def test_an_export_of_nothing_is_a_mind_without_memories(
+    nebula: Nebula, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str
+) -> None:
+    """It is read, and said to hold none; no passing folder is named."""
+    nebula("export", str(tmp_path / name))
+    nebula("add", "渡轮改到七点开", "-q")
+    said = nebula(command, str(tmp_path / name))
+    assert (said.code, f"那里没有记忆：{tmp_path / name}" in said.err) == (0, True)
+    assert nebula("list", "--json").data["total"] == 1
+
+
+def test_notes_without_a_memory_are_said_to_hold_none(nebula: Nebula, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    said = nebula("import", str(tmp_path / "notes"), "--from", "markdown")
+    assert (said.code, f"那里没有记忆：{tmp_path / 'notes'}" in said.err) == (0, True)
