@@ -97,6 +97,7 @@ SENTENCES: dict[str, str] = {
     "notice.only_nearest": "Nothing is remembered about this; these only come closest.",
     "hint.after_add": "To look at it: `nebula show {ref}`",
     "progress.embedding": "making vectors",
+    "progress.broken_off": "Broken off: memories and vectors made so far stay; for the rest: nebula embed --build",
     "progress.asking": "Asking",
     "help.word.Usage: ": "Usage: ",
     "help.word.Arguments:": "Arguments:",

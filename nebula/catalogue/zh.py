@@ -92,6 +92,7 @@ SENTENCES: dict[str, str] = {
     "notice.only_nearest": "不记得有这回事；下面只是最接近的。",
     "hint.after_add": "看它：`nebula show {ref}`",
     "progress.embedding": "计算向量",
+    "progress.broken_off": "中断了：已写下的记忆和已做好的向量都在；其余的向量：nebula embed --build",
     "progress.asking": "正在提问",
     "word.line": "行",
     "help.word.Usage: ": "用法：",

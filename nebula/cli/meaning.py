@@ -34,7 +34,7 @@ def embed(
     if not run.quiet:
         before = mind.peek()
         printing.tell(messages.say("progress.plan", missing=before.total - before.present, total=before.total))
-    with progress.bar(run, messages.say("progress.embedding")) as advance:
+    with progress.embedding(run) as advance:
         built = mind.build(advance)
     size = f"{built.bytes / 1024:.1f}KB"
     facts = {"present": built.present, "total": built.total, "dimensions": built.dimensions, "size": size}

@@ -50,7 +50,7 @@ def consolidate(
         return _planned(night.plan(mind))
     if if_missed and not night.is_missed(mind):
         return Outcome({"done": False}, [[(messages.say("night.not_missed"), "")]])
-    with progress.bar(run, messages.say("progress.embedding")) as advance:
+    with progress.embedding(run) as advance:
         return _slept(night.consolidate(mind, progress=advance))
 
 

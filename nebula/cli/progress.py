@@ -7,6 +7,8 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from nebula import messages
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -38,3 +40,15 @@ def bar(run: Run, what: str) -> Iterator[Callable[[int, int], None] | None]:
                 shown.update(task, completed=done, total=of)
 
         yield advance
+
+
+@contextmanager
+def embedding(run: Run) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar for making vectors, which may take minutes; who breaks it off is told what stays."""
+    try:
+        with bar(run, messages.say("progress.embedding")) as advance:
+            yield advance
+    except KeyboardInterrupt:
+        if not run.quiet:
+            sys.stderr.write(messages.say("progress.broken_off") + "\n")
+        raise

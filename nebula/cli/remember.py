@@ -64,7 +64,7 @@ def add(
     mind = run.mind({"privacy.secrets": "redact"} if redact else None)
     if batch is not None:
         objects = [{**{k: v for k, v in fields.items() if v is not None}, **obj} for obj in _objects(batch)]
-        with progress.bar(run, messages.say("progress.embedding")) as advance:
+        with progress.embedding(run) as advance:
             added = mind.add_many(objects, ledger=ledger, echo=echo, progress=advance)
     else:
         added = mind.add(given_text(text), ledger=ledger, by="cli", echo=echo, **fields)

@@ -69,7 +69,7 @@ def verify(
     """Whether two stores hold the same mind."""
     from nebula import stores
 
-    with progress.bar(run, messages.say("progress.embedding")) as advance:
+    with progress.embedding(run) as advance:
         found = stores.compare(_mind(run, source), _mind(run, target), samples, advance)
     lines: list[Line] = [
         [(f"{name}  {mine} {'=' if mine == theirs else '≠'} {theirs}", "")]

@@ -51,7 +51,7 @@ def import_(
     from nebula import export as exporting
     from nebula import transfer
 
-    with progress.bar(run, messages.say("progress.embedding")) as advance:
+    with progress.embedding(run) as advance:
         take = transfer.import_folder if source.is_dir() else exporting.import_file
         found = take(run.mind(), source, dry_run=dry_run, progress=advance)
     notices = [*_nothing(found, source), *_notices(found)]
@@ -63,7 +63,7 @@ def _import_foreign(run: Run, source: Path, kind: str, ledger: str, *, replies: 
 
     if kind not in FORMATS:
         raise BadValue("--from", kind, " | ".join(FORMATS))
-    with progress.bar(run, messages.say("progress.embedding")) as advance:
+    with progress.embedding(run) as advance:
         found = taking.take(
             run.mind(), source, kind, ledger=ledger or "notes", replies=replies, dry_run=dry_run, progress=advance
         )
@@ -116,7 +116,7 @@ def merge(run: Run, source: Source) -> Outcome:
     from nebula import merge as merging
 
     opened = contextlib.nullcontext(source) if source.is_dir() else exporting.unpacked(source)
-    with progress.bar(run, messages.say("progress.embedding")) as advance, opened as folder:
+    with progress.embedding(run) as advance, opened as folder:
         found = merging.merge(run.mind(), folder, progress=advance)
     came = found.imported
     lines = _lines(came, dry_run=False)

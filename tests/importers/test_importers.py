@@ -501,6 +501,21 @@ def test_command_refuses(nebula: Nebula) -> None:
     assert nebula("import", str(SAMPLES / "claude.json")).code == 3
 
 
+def test_broken_off_while_vectors_are_made(nebula: Nebula, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C: every memory is there, the person is told so, and the next import finds all here."""
+
+    def broken_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    argv = ("import", str(SAMPLES / "claude.json"), "--from", "claude")
+    with monkeypatch.context() as patch:
+        patch.setattr(Mind, "follow", broken_off)
+        said = nebula(*argv)
+    assert (said.code, said.out) == (130, "")
+    assert "已写下的记忆和已做好的向量都在" in said.err
+    assert nebula(*argv, "--json").data["here"] == 2
+
+
 def test_found_by_tag_and_text(mind: Mind) -> None:
     """What came is recalled like anything else."""
     taken(mind, SAMPLES / "chatgpt.json", "chatgpt")
