@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nebula.cli.printing import Line
 
 Ref = Annotated[str, typer.Argument(metavar="REF")]
+NAMED = 20  # refs that a line names
 
 
 def register(app: typer.Typer) -> None:
@@ -80,9 +81,14 @@ def undo(run: Run) -> Outcome:
     done = amend.undo(run.mind())
     data = {"run": done.run, "written": list(done.written), "changed": list(done.changed)}
     said = [messages.say("undo.done")]
-    said += [messages.say("undo.written", refs=" ".join(done.written))] if done.written else []
-    said += [messages.say("undo.changed", refs=" ".join(done.changed))] if done.changed else []
+    said += [messages.say("undo.written", refs=_named(done.written))] if done.written else []
+    said += [messages.say("undo.changed", refs=_named(done.changed))] if done.changed else []
     return Outcome(data, [[(line, "")] for line in said])
+
+
+def _named(refs: Sequence[str]) -> str:
+    """The refs, of many the first and how many: an import may have been thousands. --json has them all."""
+    return " ".join(refs) if len(refs) <= NAMED else f"{' '.join(refs[:NAMED])} … ({len(refs)})"
 
 
 def log(run: Run, *, limit: options.Limit = 20, jsonl: options.Jsonl = False) -> Outcome:

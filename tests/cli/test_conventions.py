@@ -202,6 +202,17 @@ def test_undo_is_one_more_line(nebula: Nebula, mind_dir: Path) -> None:
         nebula(*argv)
 
 
+def test_undo_of_many_names_the_first(nebula: Nebula) -> None:
+    """An import may have been thousands; --json has them all."""
+    batch = "".join(f'{{"text": "第{n}件事"}}\n' for n in range(30)).encode()
+    nebula("add", "--batch", "-", "-q", given=batch)
+    said = nebula("undo").out
+    assert "n1 n2 n3" in said
+    assert "n20 … (30)" in said
+    nebula("add", "--batch", "-", "-q", given=batch.replace("件".encode(), "桩".encode()))
+    assert len(nebula("undo", "--json").data["written"]) == 30
+
+
 def test_a_subject_that_was_mistyped(nebula: Nebula, tmp_path: Path) -> None:
     """Row 21: the nearest id is named."""
     nebula("subject", "init", "艾琳娜", "--project", str(tmp_path))
