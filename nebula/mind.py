@@ -6,6 +6,7 @@ An operation reads, calls pure functions, and appends. Nothing is created before
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -91,7 +92,8 @@ class Mind:
             ) from error
         self._encoder: Encoder | None = None
         self.second_opened: tuple[EncoderAdded, Encoder] | None = None  # by nebula.second alone
-        self._opened: Index | None = None
+        #: The index as each thread's last recall found it: another's may be older than what this one was told of.
+        self._opened = threading.local()
         self.notices: list[Notice] = []  # what should be known of its opening
         if self.store.in_folder and (self.store.local / MOVING).exists():
             from nebula import moving
@@ -495,8 +497,9 @@ class Mind:
         """
         if whole:
             return self.cache().open(self.embedder(None), write=False)
-        self._opened = self.cache().open(self.embedder(CATCH_UP_BYTES) if embed else None, write=self.keeps_index)
-        return self._opened
+        embedder = self.embedder(CATCH_UP_BYTES) if embed else None
+        opened = self._opened.index = self.cache().open(embedder, write=self.keeps_index)
+        return opened
 
     def served(self) -> tuple[ServedIndex | None, Sequence[Notice]]:
         """What the mind's database serves for a recall, and notices; None where this host's own index is searched."""
@@ -505,12 +508,13 @@ class Mind:
         from nebula.postgres import serving
 
         found, told = serving.opened(self)
-        self._opened = found or self._opened
+        if found:
+            self._opened.index = found
         return found, told
 
     def recalled_from(self) -> Index:
         """The index as the last recall of this object found it, opened where there was none."""
-        return self._opened or self.index()
+        return getattr(self._opened, "index", None) or self.index()
 
     def cache(self) -> Cache:
         """The folder of what is derived from the ledgers, under this mind's settings."""

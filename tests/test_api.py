@@ -118,7 +118,7 @@ SET: Any = {5}
 WRONG: tuple[Any, ...] = (5, 2.5, True, None, "x", "", b"x", [], [5], {}, {"x": 1}, SET, NOW, object(), Filters())
 WRONG += (Filters("x", SET, SET), Filters(since=SET))
 #: Of Mind's own modules: what they hand in is theirs.
-INNER = {"adopt_vectors", "cache", "follow", "index", "marks", "open_index", "recalled_from"}
+INNER = {"adopt_vectors", "cache", "embedder", "follow", "index", "marks", "open_index", "recalled_from"}
 
 
 def public(thing: object) -> list[tuple[str, str]]:
@@ -267,6 +267,21 @@ def test_threads_read_one_mind_while_another_writes(tmp_path: Path) -> None:
         assert sum(reader.result(60) for reader in readers) >= 24
     assert len(set(written)) == 12
     assert mind.recall("新的11号浮标", n=1, touch=False).hits[0].memory.ref == written[-1]
+
+
+def test_each_thread_has_the_index_that_it_opened(tmp_path: Path) -> None:
+    """Not one that another opened before something was written: what was acknowledged would not be in it."""
+    mind = opened(tmp_path)
+    mind.add("渡轮改到七点开")
+    with ThreadPoolExecutor(1) as other:
+        older = other.submit(mind.open_index, embed=True).result()
+        mind.add("渡轮票在抽屉里")
+        newer = mind.open_index(embed=True)
+        assert (older.table.n, newer.table.n) == (1, 2)
+        assert other.submit(mind.recalled_from).result() is older
+        assert mind.recalled_from() is newer
+        assert other.submit(mind.open_index, embed=True).result().table.n == 2
+        assert mind.recalled_from() is newer
 
 
 @pytest.mark.process
