@@ -92,15 +92,16 @@ def _candidates(new: Memory, index: Index) -> Iterator[Memory]:
             yield memory
 
 
-def many(new: Sequence[Memory], index: Index) -> list[Notice]:
-    """For many at once: how many have the very text of an older memory or of one another, and which."""
+def many(new: Sequence[Memory], index: Index, now: int) -> list[Notice]:
+    """For many at once: how many have the very text of an older memory that holds, or of one another, and which."""
     import numpy as np
 
+    holding = np.flatnonzero(index.table.column("valid_to") > now)
     text = index.table.column("text")
     own = {row: memory for memory in new if (row := index.row(memory.ref)) >= 0}
-    rows = np.array(sorted(own), np.int64)
-    order = np.argsort(text, kind="stable")
-    first = order[np.searchsorted(text, text[rows], sorter=order)]
+    rows = np.array([row for row in sorted(own) if index.table.value("valid_to", row) > now], np.int64)
+    order = np.argsort(text[holding], kind="stable")
+    first = holding[order[np.searchsorted(text[holding], text[rows], sorter=order)]]
     pairs = [
         (own[row].ref, index.ref(int(of))) for row, of in zip(rows.tolist(), first.tolist(), strict=True) if of != row
     ]

@@ -59,7 +59,7 @@ def write(
     close(mind.store, memories, clock.write(mind.now()))
     index, found = mind.follow(limit, progress)
     handed_out(mind, (memories[place] for place in guarded.known))
-    captured, others = _capture(mind, memories, index, run), _duplicates(memories, index)
+    captured, others = _capture(mind, memories, index, run), _duplicates(memories, index, clock.seconds(mind.now()))
     hints = [*captured, *guarded.notices, *others, *_without_topic(memories)]
     return Added(guarded.answer(memories), [*notices, *found, *hints])
 
@@ -100,14 +100,14 @@ def _capture(mind: Mind, memories: Sequence[Memory], index: Index | None, run: s
     return []
 
 
-def _duplicates(memories: Sequence[Memory], index: Index | None) -> list[Notice]:
+def _duplicates(memories: Sequence[Memory], index: Index | None, now: int) -> list[Notice]:
     """Notices of what is there already; what replaces an older memory or echoes one names it anyway."""
     from nebula import duplicates
 
     new = [memory for memory in memories if not memory.supersedes and memory.via != ECHO]
     if index is None or not new:
         return []
-    return duplicates.notices(new[0], index) if len(memories) == 1 else duplicates.many(new, index)
+    return duplicates.notices(new[0], index) if len(memories) == 1 else duplicates.many(new, index, now)
 
 
 def _without_topic(memories: Sequence[Memory]) -> list[Notice]:
