@@ -130,7 +130,8 @@ def _bm25s(index: Any, mind: Mind) -> Any:
     import bm25s
 
     recall = mind.settings.recall
-    folder = mind.folder.with_name(f"{mind.folder.name}-bm25s-{recall.k1}-{recall.b}")
+    # `cold` adds memories to the mind
+    folder = mind.folder.with_name(f"{mind.folder.name}-bm25s-{recall.k1}-{recall.b}-{index.table.n}")
     if folder.exists():
         return bm25s.BM25.load(folder)
     peer = bm25s.BM25(method="lucene", k1=recall.k1, b=recall.b)
