@@ -187,7 +187,7 @@ def restore(folder: Path, source: Path) -> bool:
     if any(private.marked(data) for data in held.values()) or (folder.exists() and _holds_anything(folder)):
         return False
     files.make_folder(folder.parent)
-    with files.laid_aside(folder) as beside:
+    with scratch.laid_aside(folder) as beside:
         files.make_folder(beside)
         _lay(beside, held)
     return True

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from nebula import erasure, moving, reasons
 from nebula.errors import FileUnusable, WriteFailed, WrongUsage
-from nebula.mindlib import files
+from nebula.mindlib import files, scratch
 from nebula.reasons import because
 from nebula.repair import ledgers
 
@@ -58,7 +58,7 @@ def move(mind: Mind, target: Path) -> Moved:
     with contextlib.ExitStack() as held:
         for name in (*erasure.LOCKS, *(name for name in ledgers() if (source / name).exists())):
             held.enter_context(files.job_lock(source / name, mind.store.lock_timeout))
-        with files.laid_aside(target) as beside, _on_record(source, target, beside) as journal:
+        with scratch.laid_aside(target) as beside, _on_record(source, target, beside) as journal:
             count, size = _copy(source, beside)
         _remove(source, Path(journal.rubbish))
     if not Path(journal.rubbish).exists():  # else the next opening clears it

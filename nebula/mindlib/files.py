@@ -424,27 +424,3 @@ def job_lock(path: Path, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
     """Hold a lock file beside what it guards. Raises LockedTooLong, WriteFailed."""
     with appending(path, timeout):
         yield
-
-
-@contextmanager
-def laid_aside(folder: Path) -> Iterator[Path]:
-    """A folder beside an absent or empty one; filled, it becomes that in one step, or is gone. Raises WriteFailed."""
-    import secrets
-    import shutil
-
-    from nebula.mindlib import scratch
-
-    beside, held = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.tmp", -1
-    try:
-        beside.mkdir(mode=0o700)
-        held = scratch.hold(beside)  # so that it is no leaving to others
-        yield beside
-        if folder.exists():
-            folder.rmdir()
-        beside.replace(folder)
-        sync_folder(folder.parent)
-    except OSError as error:
-        raise WriteFailed(folder, reasons.of(error)) from error
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-        scratch.release(held)

@@ -18,6 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nebula import reasons
+from nebula.errors import WriteFailed
+from nebula.mindlib import files
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -76,13 +80,13 @@ def leavings(kind: str = "") -> list[Path]:
     """Folders of the user's own that commands left, of one kind or of all; some may still be in use."""
     import tempfile
 
-    return [path for path in _inside(Path(tempfile.gettempdir())) if _bears(path.name, kind) and _own(path)]
+    return [path for path in files.inside(Path(tempfile.gettempdir())) if _bears(path.name, kind) and _own(path)]
 
 
 def beside(mind: Path) -> list[Path]:
     """Copies of a mind beside its folder that a killed command left half made, or half cleared away."""
     name = re.compile(rf"\.{re.escape(mind.name)}\.[0-9a-f]{{8}}\.(?:tmp|moved)")
-    found = [path for path in _inside(mind.parent) if name.fullmatch(path.name) and _own(path)]
+    found = [path for path in files.inside(mind.parent) if name.fullmatch(path.name) and _own(path)]
     return [path for path in found if not (path / _MOVING).exists() and not (mind / _MOVING).exists()]
 
 
@@ -133,14 +137,7 @@ def _own(path: Path) -> bool:
     if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
         return False
     found = _NAME.fullmatch(path.name)
-    return found is None or bool(found[1]) or all(inner.name.startswith("text.") for inner in _inside(path))
-
-
-def _inside(path: Path) -> list[Path]:
-    try:
-        return sorted(path.iterdir())
-    except OSError:
-        return []
+    return found is None or bool(found[1]) or all(inner.name.startswith("text.") for inner in files.inside(path))
 
 
 def _age(path: Path) -> float:
@@ -149,3 +146,25 @@ def _age(path: Path) -> float:
         return max(0.0, time.time() - path.lstat().st_mtime)
     except OSError:
         return 0.0
+
+
+@contextmanager
+def laid_aside(folder: Path) -> Iterator[Path]:
+    """A folder beside an absent or empty one; filled, it becomes that in one step, or is gone. Raises WriteFailed."""
+    import secrets
+    import shutil
+
+    beside, held = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.tmp", -1
+    try:
+        beside.mkdir(mode=0o700)
+        held = hold(beside)  # so that it is no leaving to others
+        yield beside
+        if folder.exists():
+            folder.rmdir()
+        beside.replace(folder)
+        files.sync_folder(folder.parent)
+    except OSError as error:
+        raise WriteFailed(folder, reasons.of(error)) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+        release(held)

@@ -32,7 +32,7 @@ elif sys.argv[1] == "edit":
         (folder / "text.md").write_bytes(Path(sys.argv[2]).read_bytes())
         print(folder, flush=True); time.sleep(60)
 else:
-    with files.laid_aside(Path(sys.argv[2])) as folder:
+    with scratch.laid_aside(Path(sys.argv[2])) as folder:
         (folder / "notes.jsonl").write_text(sys.argv[3], encoding="utf-8")
         print(folder, flush=True); time.sleep(60)
 """
